@@ -36,7 +36,7 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
         let entryKey = try cache.entryKey(of: key)
         if let value = try cache.findInMemory(entryKey) { return value }
         return try await read { cache in
-            try cache.unlessReplaced(nil) { () throws(MiniCacheError) in try cache.find(entryKey) }
+            try cache.unlessReplaced(nil, cache.find(entryKey))
         }
     }
 
@@ -109,7 +109,7 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
         let groups = try cache.core.groups(groups)
         do {
             let cached = try cache.cached(value)
-            try await write { (store, transaction) throws(VellumError) in
+            try await write { store, transaction in
                 try transaction.record(cached, forKey: entryKey, in: store, expiration: expiration)
                 try transaction.group(in: groups, of: store)
             }
@@ -177,7 +177,7 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
     public func removeValue(forKey key: Key) async throws -> Bool {
         let entryKey = try cache.entryKey(of: key)
         defer { cache.core.didWrite(entryKey) }
-        return try await write { (store, transaction) throws(VellumError) in
+        return try await write { store, transaction in
             transaction.remove(entryKey, in: store)
         }[0]
     }
@@ -250,7 +250,7 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
     /// it was open.
     @discardableResult
     private func write(
-        _ add: (Store<CachedValue>, inout StoreTransaction) throws(VellumError) -> Void
+        _ add: (Store<CachedValue>, inout StoreTransaction) throws -> Void
     ) async throws -> [Bool] {
         try Task.checkCancellation()
         do {
@@ -266,7 +266,7 @@ public struct AsyncMiniCache<Key: Codable & SendableMetatype, Value: Codable & S
 
     /// - Parameter store: `nil` to open it.
     private func write(
-        _ add: (Store<CachedValue>, inout StoreTransaction) throws(VellumError) -> Void,
+        _ add: (Store<CachedValue>, inout StoreTransaction) throws -> Void,
         in store: Store<CachedValue>?
     ) async throws -> [Bool] {
         let store = if let store { store } else { try await visit { try $0.openStore() } }

@@ -18,7 +18,7 @@ public struct GroupedCache<Key, Value>: LoadingCache {
     private func load(
         _ key: Key,
         _ maxAge: CacheMaxAge?,
-        _ stale: (Duration, Duration),
+        _ stale: StaleDurations,
         _ options: LoadOptions,
         acceptsNil: Bool,
         _ loader: Loader<Value>
@@ -102,6 +102,10 @@ public struct GroupedCache<Key, Value>: LoadingCache {
     }
 }
 
+/// How long past its age a caller accepts a stale value.
+@usableFromInline
+package typealias StaleDurations = (whileRevalidate: Duration, ifError: Duration)
+
 /// A cache whose values may be in groups.
 package protocol CacheWithGroups<Key, Value>: Sendable {
     associatedtype Key
@@ -110,7 +114,7 @@ package protocol CacheWithGroups<Key, Value>: Sendable {
     /// Returns the value of a key, and loads it into the groups if there is no valid one.
     func load(
         _ key: Key,
-        _ stale: (whileRevalidate: Duration, ifError: Duration),
+        _ stale: StaleDurations,
         _ options: LoadOptions,
         into groups: Set<String>,
         acceptsNil: Bool,

@@ -25,9 +25,7 @@ extension MiniCache {
     /// - Complexity: O(1).
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func count() throws(MiniCacheError) -> Int {
-        try unlessReplaced(0) { () throws(MiniCacheError) in
-            try withStore { (store) throws(VellumError) in try store.count() }
-        }
+        try unlessReplaced(0, withStore { (store) throws(VellumError) in try store.count() })
     }
 
     /// Returns the keys of valid values, most recently used first.
@@ -39,9 +37,10 @@ extension MiniCache {
     /// - Complexity: O(n log n).
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func keys(limit: Int = .max) throws(MiniCacheError) -> [Key] {
-        let uses = try unlessReplaced([]) { () throws(MiniCacheError) in
-            try withStore { (store) throws(VellumError) in try store.keysByUse(under: expiration) }
-        }
+        let uses = try unlessReplaced(
+            [],
+            withStore { (store) throws(VellumError) in try store.keysByUse(under: expiration) }
+        )
         return try keys(of: uses, limit: limit)
     }
 
@@ -50,11 +49,12 @@ extension MiniCache {
         for use in uses {
             guard keys.count < limit else { break }
             let entryKey = use.key
-            let isNoValue = try unlessReplaced(true) { () throws(MiniCacheError) in
-                try withStore { (store) throws(VellumError) in
+            let isNoValue = try unlessReplaced(
+                true,
+                withStore { (store) throws(VellumError) in
                     try isTombstone(entryKey, bytes: use.bytes, in: store)
                 }
-            }
+            )
             if isNoValue { continue }
             do throws(MiniCacheError) {
                 keys.append(try CacheKey.decoded(entryKey, as: Key.self))
@@ -120,11 +120,12 @@ extension MiniCache {
     /// - Throws: ``MiniCacheError`` if the disk fails, or the name has more than 1,024 bytes.
     public func keys(group: String, limit: Int = .max) throws(MiniCacheError) -> [Key] {
         let group = try core.groups([group])[0]
-        let uses = try unlessReplaced([]) { () throws(MiniCacheError) in
-            try withStore { (store) throws(VellumError) in
+        let uses = try unlessReplaced(
+            [],
+            withStore { (store) throws(VellumError) in
                 try store.keysByUse(group: group, under: expiration)
             }
-        }
+        )
         return try keys(of: uses, limit: limit)
     }
 
@@ -184,11 +185,12 @@ extension MiniCache {
     }
 
     func values(of entryKeys: [EntryKey]) throws(MiniCacheError) -> [Value?] {
-        let cached = try unlessReplaced([]) { () throws(MiniCacheError) in
-            try withStore { (store) throws(VellumError) in
+        let cached = try unlessReplaced(
+            [],
+            withStore { (store) throws(VellumError) in
                 try store.values(forKeys: entryKeys, under: expiration)
             }
-        }
+        )
         var values: [Value?] = []
         for (found, key) in zip(cached, entryKeys) {
             values.append(

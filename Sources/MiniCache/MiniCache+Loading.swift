@@ -250,7 +250,7 @@ extension MiniCache {
     @inlinable
     func hit(
         _ entryKey: EntryKey,
-        _ stale: (whileRevalidate: Duration, ifError: Duration),
+        _ stale: StaleDurations,
         _ part: Double?,
         _ isDue: inout Bool
     ) throws(MiniCacheError) -> Value? {
@@ -294,7 +294,7 @@ extension MiniCache {
     @usableFromInline
     func loaded(
         _ entryKey: EntryKey,
-        _ stale: (whileRevalidate: Duration, ifError: Duration),
+        _ stale: StaleDurations,
         _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Value
     ) async throws -> Loaded<Value> {
@@ -310,7 +310,7 @@ extension MiniCache {
     @usableFromInline
     func answer(
         _ entryKey: EntryKey,
-        _ stale: (whileRevalidate: Duration, ifError: Duration),
+        _ stale: StaleDurations,
         _ options: LoadOptions,
         acceptsNil: Bool,
         _ loader: Loader<Value>,
@@ -354,7 +354,7 @@ extension MiniCache {
 
     private func request(
         _ entryKey: EntryKey,
-        _ stale: (whileRevalidate: Duration, ifError: Duration),
+        _ stale: StaleDurations,
         _ options: LoadOptions,
         _ loader: Loader<Value>
     ) throws(VellumError) -> LoadRequest<CachedValue> {
@@ -403,7 +403,7 @@ private struct DiskLook<Key: Codable, Value: Codable>: Sendable {
 extension MiniCache: CacheWithGroups {
     package func load(
         _ key: Key,
-        _ stale: (whileRevalidate: Duration, ifError: Duration),
+        _ stale: StaleDurations,
         _ options: LoadOptions,
         into groups: Set<String>,
         acceptsNil: Bool,

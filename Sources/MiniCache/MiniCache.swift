@@ -139,7 +139,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     ///   damaged or not a `Value`.
     @inlinable
     public func value(forKey key: Key) throws(MiniCacheError) -> Value? {
-        try unlessReplaced(nil) { () throws(MiniCacheError) in try find(entryKey(of: key)) }
+        try unlessReplaced(nil, find(entryKey(of: key)))
     }
 
     /// Sets the value of a key, replacing any existing value.
@@ -207,22 +207,23 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     }
 
     func metadata(of entryKey: EntryKey) throws(MiniCacheError) -> EntryMetadata? {
-        try unlessReplaced(nil) { () throws(MiniCacheError) in
-            try withStore { (store) throws(VellumError) in
+        try unlessReplaced(
+            nil,
+            withStore { (store) throws(VellumError) in
                 guard let metadata = try store.metadata(forKey: entryKey, under: expiration) else {
                     return nil
                 }
                 return try isTombstone(entryKey, bytes: metadata.size.bytes, in: store)
                     ? nil : metadata
             }
-        }
+        )
     }
 
     /// Runs a read, which finds nothing once the cache was opened with another version.
     @inlinable
     func unlessReplaced<Result>(
         _ nothing: Result,
-        _ read: () throws(MiniCacheError) -> Result
+        _ read: @autoclosure () throws(MiniCacheError) -> Result
     ) throws(MiniCacheError) -> Result {
         do throws(MiniCacheError) {
             return try read()

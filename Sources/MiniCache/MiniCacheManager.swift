@@ -293,7 +293,7 @@ public final class MiniCacheManager: Sendable {
             try removeAll()
         } catch {
             Report.failure(error, operation: "clearAll")
-            for core in cores.withLock({ Array($0.values) }) {
+            for core in heldCores {
                 core.failures.send(error)
             }
         }
@@ -310,7 +310,7 @@ public final class MiniCacheManager: Sendable {
     ///
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func flush() throws(MiniCacheError) {
-        for core in cores.withLock({ Array($0.values) }) where !core.isClosed {
+        for core in heldCores where !core.isClosed {
             try core.opened?.flush()
         }
     }
@@ -339,7 +339,7 @@ public final class MiniCacheManager: Sendable {
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func close() throws(MiniCacheError) {
         var failure: MiniCacheError?
-        for core in cores.withLock({ Array($0.values) }) {
+        for core in heldCores {
             do throws(MiniCacheError) {
                 try core.close()
             } catch {
@@ -367,6 +367,8 @@ public final class MiniCacheManager: Sendable {
     /// - Throws: ``MiniCacheError`` if it cannot be opened; ``VellumError/Code/vanished`` if it was
     ///   removed.
     public func resume() throws(MiniCacheError) { try file.openedByAnybody?.resume() }
+
+    private var heldCores: [CacheCore] { cores.withLock { Array($0.values) } }
 
     // MARK: Making
 

@@ -70,7 +70,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     /// - Complexity: O(log n).
     @inlinable
     public func record(_ object: Archive) {
-        reportingFailure(of: "record", default: ()) {
+        reportingFailure(of: "record") {
             try store.record(object)
             didRecord()
         }
@@ -81,7 +81,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     /// - Complexity: O(m log n) for m objects.
     @inlinable
     public func insert(all objects: [Archive]) {
-        reportingFailure(of: "insert(all:)", default: ()) {
+        reportingFailure(of: "insert(all:)") {
             try store.record(contentsOf: objects)
             didRecord()
         }
@@ -132,9 +132,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     /// sees.
     public func process(queries: [Query<Archive>]) -> [Archive] {
         reportingFailure(of: "process(queries:)", default: []) {
-            try store.withOpenHandle { () throws(VellumError) in
-                try store.store.fetch(description(queries), undecodable: .skip)
-            }
+            try store.whileOpen(store.store.fetch(description(queries), undecodable: .skip))
         }
     }
 
@@ -143,9 +141,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     /// decoded.
     public func explain(queries: [Query<Archive>]) -> QueryExplanation {
         reportingFailure(of: "explain(queries:)", default: QueryExplanation()) {
-            try store.withOpenHandle { () throws(VellumError) in
-                try store.store.explain(description(queries), undecodable: .skip)
-            }
+            try store.whileOpen(store.store.explain(description(queries), undecodable: .skip))
         }
     }
 
@@ -160,19 +156,19 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
 
     /// Deletes the object with the key, if there is one.
     public func delete(archiveWithKey key: String) {
-        reportingFailure(of: "delete", default: ()) { _ = try store.delete(archiveWithKey: key) }
+        reportingFailure(of: "delete") { _ = try store.delete(archiveWithKey: key) }
     }
 
     /// Deletes the objects with the keys in one transaction. Keys without an object are ignored.
     public func delete(allKeys keys: [String]) {
-        reportingFailure(of: "delete(allKeys:)", default: ()) {
+        reportingFailure(of: "delete(allKeys:)") {
             _ = try store.delete(allKeys: keys)
         }
     }
 
     /// Deletes every object.
     public func deleteAll() {
-        reportingFailure(of: "deleteAll", default: ()) { try store.deleteAll() }
+        reportingFailure(of: "deleteAll") { try store.deleteAll() }
     }
 
     /// Deletes every object that was last recorded or accessed longer ago than the interval.
@@ -180,7 +176,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     /// - Parameter interval: In seconds. Infinity deletes nothing. A negative number and NaN are
     ///   reported to ``failures`` and delete nothing.
     public func deleteAllInvalidateArchives(invalidateTimeInterval interval: TimeInterval) {
-        reportingFailure(of: "deleteAllInvalidateArchives", default: ()) {
+        reportingFailure(of: "deleteAllInvalidateArchives") {
             guard interval >= 0 else {
                 throw VellumError(
                     .invalidDuration,
@@ -238,7 +234,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     @inlinable
     func reportingFailure<Value>(
         of operation: StaticString,
-        default value: Value,
+        default value: Value = (),
         _ body: () throws -> Value
     ) -> Value {
         do {
@@ -261,6 +257,8 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
             error as? VellumError
             ?? VellumError(.inputOutput, "'\(operation)' failed. See the cause.", cause: error)
         Report.failure(error, operation: operation, Archive.self)
-        store.reportFailure(error)
+        // Damaged entries are already reported where they are found.
+        guard error.code != .damagedEntry, !error.isOfDecoding else { return }
+        store.store.report(error)
     }
 }

@@ -276,13 +276,13 @@ extension ArchiveStore {
         where predicate: Predicate<Archive>? = nil,
         undecodable: UndecodableObjects = .fail
     ) throws -> QueryExplanation {
-        try withOpenHandle { () throws(VellumError) in
-            try store.explain(
+        try whileOpen(
+            store.explain(
                 aggregate.described(of: property),
                 of: QueryDescription(where: predicate),
                 undecodable: undecodable
             )
-        }
+        )
     }
 
     // MARK: Computing

@@ -1,6 +1,10 @@
 public import VellumCore
 public import VellumEngine
 
+/// How long past its age a caller accepts a stale object.
+@usableFromInline
+typealias StaleDurations = (whileRevalidate: Duration, ifError: Duration)
+
 extension ArchiveStore where Archive: Sendable {
     // MARK: Loading
 
@@ -166,12 +170,7 @@ extension ArchiveStore where Archive: Sendable {
         orLoad load: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
         let stale = (staleWhileRevalidate, staleIfError)
-        if let object = try hit(
-            key,
-            stale,
-            options,
-            { () throws(VellumError) in try refresh(key, options, .plain(load)) }
-        ) {
+        if let object = try hit(key, stale, options, refresh(key, options, .plain(load))) {
             return Loaded(object, .cached)
         }
         // Here and below the result has a name: without one, the optimizer of Swift 6.3 crashes in
@@ -206,12 +205,7 @@ extension ArchiveStore where Archive: Sendable {
         orLoad load: @escaping @Sendable () async throws -> Archive?
     ) async throws -> Loaded<Archive?> {
         let stale = (staleWhileRevalidate, staleIfError)
-        if let object = try hit(
-            key,
-            stale,
-            options,
-            { () throws(VellumError) in try refresh(key, options, .plain(load)) }
-        ) {
+        if let object = try hit(key, stale, options, refresh(key, options, .plain(load))) {
             return Loaded(object, .cached)
         }
         let result = try await answer(key, stale, options, acceptsNil: true, .plain(load))
@@ -243,12 +237,7 @@ extension ArchiveStore where Archive: Sendable {
         orLoad load: @escaping @Sendable (_ previous: Archive?) async throws -> LoadResult<Archive>
     ) async throws -> Loaded<Archive?> {
         let stale = (staleWhileRevalidate, staleIfError)
-        if let object = try hit(
-            key,
-            stale,
-            options,
-            { () throws(VellumError) in try refresh(key, options, .informed(load)) }
-        ) {
+        if let object = try hit(key, stale, options, refresh(key, options, .informed(load))) {
             return Loaded(object, .cached)
         }
         let result = try await answer(key, stale, options, acceptsNil: true, .informed(load))
@@ -264,9 +253,9 @@ extension ArchiveStore where Archive: Sendable {
     @inlinable
     func hit(
         _ key: String,
-        _ stale: (whileRevalidate: Duration, ifError: Duration),
+        _ stale: StaleDurations,
         _ options: LoadOptions,
-        _ refresh: () throws(VellumError) -> Void
+        _ refresh: @autoclosure () throws(VellumError) -> Void
     ) throws(VellumError) -> Archive? {
         do throws(VellumError) {
             guard !mark.isClosed else { throw .closed }
@@ -304,7 +293,7 @@ extension ArchiveStore where Archive: Sendable {
     @usableFromInline
     func loaded(
         _ key: String,
-        _ stale: (whileRevalidate: Duration, ifError: Duration),
+        _ stale: StaleDurations,
         _ options: LoadOptions,
         _ loader: @escaping @Sendable () async throws -> Archive
     ) async throws -> Loaded<Archive> {
@@ -318,7 +307,7 @@ extension ArchiveStore where Archive: Sendable {
     @usableFromInline
     func answer(
         _ key: String,
-        _ stale: (whileRevalidate: Duration, ifError: Duration),
+        _ stale: StaleDurations,
         _ options: LoadOptions,
         acceptsNil: Bool,
         _ loader: Loader<Archive>
@@ -334,7 +323,7 @@ extension ArchiveStore where Archive: Sendable {
 
     private func request(
         _ key: EntryKey,
-        _ stale: (whileRevalidate: Duration, ifError: Duration),
+        _ stale: StaleDurations,
         _ options: LoadOptions,
         _ loader: Loader<Archive>
     ) throws(VellumError) -> LoadRequest<Archive> {

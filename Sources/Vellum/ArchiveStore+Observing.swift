@@ -127,7 +127,7 @@ extension ArchiveStore where Archive: Sendable {
         guard !mark.isClosed else { throw store.located(.closed) }
         return ObservedQuestion(store.observer(of: key, isPrompt: isPrompt), in: store) {
             [self] (isCancelled) throws(VellumError) in
-            try withOpenHandle { () throws(VellumError) in try ask(store, key ?? "", isCancelled) }
+            try whileOpen(ask(store, key ?? "", isCancelled))
         }
     }
 }

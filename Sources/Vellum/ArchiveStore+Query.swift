@@ -167,9 +167,7 @@ extension ArchiveStore {
         where predicate: Predicate<Archive>,
         undecodable: UndecodableObjects = .fail
     ) throws -> Int {
-        try withOpenHandle { () throws(VellumError) in
-            try store.removeAll(QueryDescription(where: predicate), undecodable: undecodable)
-        }
+        try whileOpen(store.removeAll(QueryDescription(where: predicate), undecodable: undecodable))
     }
 
     /// Returns the objects that satisfy a predicate as an asynchronous sequence.
@@ -230,12 +228,12 @@ extension ArchiveStore {
         offset: Int = 0,
         undecodable: UndecodableObjects = .fail
     ) throws -> QueryExplanation {
-        try withOpenHandle { () throws(VellumError) in
-            try store.explain(
+        try whileOpen(
+            store.explain(
                 QueryDescription(where: predicate, sortedBy: order, limit: limit, offset: offset),
                 undecodable: undecodable
             )
-        }
+        )
     }
 
     // MARK: Indexes
@@ -247,7 +245,7 @@ extension ArchiveStore {
     ///
     /// - Throws: ``VellumError`` if the disk fails.
     public func indexProgress() throws -> IndexProgress {
-        try withOpenHandle { () throws(VellumError) in try store.indexProgress() }
+        try whileOpen(store.indexProgress())
     }
 }
 

@@ -17,9 +17,7 @@ extension ArchiveStore {
     /// - Complexity: O(n), with one decode for each object.
     /// - Throws: ``VellumError`` if the disk fails.
     public func undecodableKeys() throws -> [String] {
-        try withOpenHandle { () throws(VellumError) in
-            try store.undecodableKeys().map(\.normalized)
-        }
+        try whileOpen(store.undecodableKeys().map(\.normalized))
     }
 
     /// Deletes the objects that ``undecodableKeys()`` lists, in one transaction.
@@ -29,7 +27,7 @@ extension ArchiveStore {
     /// - Throws: ``VellumError`` if the disk fails. No object is deleted.
     @discardableResult
     public func deleteUndecodable() throws -> Int {
-        try withOpenHandle { () throws(VellumError) in try store.removeUndecodable() }
+        try whileOpen(store.removeUndecodable())
     }
 
     /// Returns the bytes that were recorded for the object with the key, or `nil` if there is none.
@@ -38,9 +36,7 @@ extension ArchiveStore {
     /// - Complexity: O(log n).
     /// - Throws: ``VellumError`` if the disk fails or the object is damaged.
     public func encodedData(forKey key: String) throws -> Data? {
-        try withOpenHandle { () throws(VellumError) in
-            try store.encodedBytes(forKey: EntryKey(key))?.bytes
-        }
+        try whileOpen(store.encodedBytes(forKey: EntryKey(key))?.bytes)
     }
 
     /// Returns the object with the key as a CBOR value, or `nil` if there is none. Does not affect
@@ -86,6 +82,6 @@ extension ArchiveStore {
     ///   decoded.
     /// - Throws: ``VellumError`` if the disk fails.
     public func migrationProgress() throws -> MigrationProgress {
-        try withOpenHandle { () throws(VellumError) in try store.migrationProgress() }
+        try whileOpen(store.migrationProgress())
     }
 }

@@ -127,15 +127,6 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
         }
     }
 
-    /// Returns the object with the key if memory has it.
-    func accessInMemory(_ key: EntryKey) throws(VellumError) -> Archive? {
-        try withOpenHandle { () throws(VellumError) in
-            try store.valueInMemory(forKey: key, under: .never)
-        }
-    }
-
-    func checkOpen() throws(VellumError) { if mark.isClosed { throw .closed } }
-
     /// The error with the names of the archive and the file. Out of line, so that a hit retains
     /// nothing for it.
     @usableFromInline
@@ -159,9 +150,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
         limit: Int = .max,
         undecodable: UndecodableObjects = .fail
     ) throws -> [Archive] {
-        try withOpenHandle { () throws(VellumError) in
-            try store.values(limit: limit, undecodable: undecodable)
-        }
+        try whileOpen(store.values(limit: limit, undecodable: undecodable))
     }
 
     /// Returns the objects with the keys, by key. Keys without a valid object are left out. The
@@ -207,7 +196,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(log n), and reads the object's data to verify its checksum.
     /// - Throws: ``VellumError`` if the disk fails.
     public func contains(archiveWithKey key: String) throws -> Bool {
-        try withOpenHandle { () throws(VellumError) in try store.contains(EntryKey(key)) }
+        try whileOpen(store.contains(EntryKey(key)))
     }
 
     /// Returns the size and dates of the object with the key, or `nil`. Does not affect the
@@ -216,7 +205,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(log n), and reads the object's data to verify its checksum.
     /// - Throws: ``VellumError`` if the disk fails.
     public func metadata(forKey key: String) throws -> EntryMetadata? {
-        try withOpenHandle { () throws(VellumError) in try store.metadata(forKey: EntryKey(key)) }
+        try whileOpen(store.metadata(forKey: EntryKey(key)))
     }
 
     /// Returns the most recently used keys, most recently used first. Does not affect the eviction
@@ -226,9 +215,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(limit × log n).
     /// - Throws: ``VellumError`` if the disk fails.
     public func keys(limit: Int = .max) throws -> [String] {
-        try withOpenHandle { () throws(VellumError) in
-            try store.keys(limit: limit).map(\.normalized)
-        }
+        try whileOpen(store.keys(limit: limit).map(\.normalized))
     }
 
     /// Returns the keys that begin with a text, most recently used first. Does not affect the
@@ -243,9 +230,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///   often, declare an index of a property.
     /// - Throws: ``VellumError`` if the disk fails.
     public func keys(prefix: String, limit: Int = .max) throws -> [String] {
-        try withOpenHandle { () throws(VellumError) in
-            try store.keys(prefix: prefix, limit: limit).map(\.normalized)
-        }
+        try whileOpen(store.keys(prefix: prefix, limit: limit).map(\.normalized))
     }
 
     /// Returns how many objects are stored, including expired objects that were not removed yet and
@@ -257,7 +242,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Complexity: O(1).
     /// - Throws: ``VellumError`` if the disk fails.
     public func count() throws -> Int {
-        try withOpenHandle { () throws(VellumError) in try store.count() }
+        try whileOpen(store.count())
     }
 
     // MARK: Deleting
@@ -269,7 +254,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Throws: ``VellumError`` if the disk fails. The object is kept.
     @discardableResult
     public func delete(archiveWithKey key: String) throws -> Bool {
-        try withOpenHandle { () throws(VellumError) in try store.remove(EntryKey(key)) }
+        try whileOpen(store.remove(EntryKey(key)))
     }
 
     /// Deletes the objects with the keys in one transaction. Keys without an object are ignored.
@@ -290,7 +275,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// - Throws: ``VellumError`` if the disk fails. No object is deleted.
     public func deleteAll() throws {
-        try withOpenHandle { () throws(VellumError) in try store.removeAll() }
+        try whileOpen(store.removeAll())
     }
 
     /// Deletes every object whose key begins with a text, in transactions of at most 256 objects,
@@ -306,9 +291,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Throws: ``VellumError`` if the disk fails. Objects of earlier transactions stay deleted.
     @discardableResult
     public func deleteAll(prefix: String) throws -> Int {
-        try withOpenHandle { () throws(VellumError) in
-            try store.removeAll(prefix: EntryKey(prefix))
-        }
+        try whileOpen(store.removeAll(prefix: EntryKey(prefix)))
     }
 
     /// Deletes every object that was last recorded or accessed before the date, in transactions of
@@ -321,7 +304,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     /// - Throws: ``VellumError`` if the disk fails. Objects of earlier transactions stay deleted.
     @discardableResult
     public func deleteAll(lastUsedBefore date: Date) throws -> Int {
-        try withOpenHandle { () throws(VellumError) in try store.removeUnused(since: date) }
+        try whileOpen(store.removeUnused(since: date))
     }
 
     // MARK: Observing and maintaining
@@ -330,7 +313,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// - Throws: ``VellumError`` if the disk fails.
     public func statistics() throws -> StoreStatistics {
-        try withOpenHandle { () throws(VellumError) in try store.statistics() }
+        try whileOpen(store.statistics())
     }
 
     /// The limits of memory and the disk, in bytes of encoded objects.
@@ -355,7 +338,7 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
     ///
     /// - Throws: ``VellumError`` if the disk fails.
     public func flush() throws {
-        try withOpenHandle { () throws(VellumError) in try store.flush() }
+        try whileOpen(store.flush())
     }
 
     /// Closes this handle: every later call throws ``VellumError/Code/closed``. Other handles on
@@ -399,6 +382,15 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
         try await store.lanes.visits.run { try work(self) }
     }
 
+    /// Returns the value of an expression.
+    ///
+    /// - Throws: ``VellumError`` if this handle was closed or the expression throws.
+    func whileOpen<Value>(
+        _ value: @autoclosure () throws(VellumError) -> Value
+    ) throws(VellumError) -> Value {
+        try withOpenHandle(value)
+    }
+
     /// Returns the result of `body`.
     ///
     /// - Throws: ``VellumError`` if this handle was closed or `body` throws.
@@ -419,13 +411,6 @@ public final class ArchiveStore<Archive: Archivable>: Sendable {
 extension ArchiveStore {
     /// Whether neither the handle nor its file was closed.
     var isOpen: Bool { !mark.isClosed && !store.isClosed }
-
-    /// Sends a failure that no caller received to observers. Damaged entries are already reported
-    /// where they are found.
-    func reportFailure(_ error: VellumError) {
-        guard error.code != .damagedEntry, !error.isOfDecoding else { return }
-        store.report(error)
-    }
 }
 
 // MARK: For metrics and a test kit
@@ -445,6 +430,6 @@ extension ArchiveStore {
     package func withStore<Result>(
         _ body: (Store<Archive>) throws(VellumError) -> Result
     ) throws(VellumError) -> Result {
-        try withOpenHandle { () throws(VellumError) in try body(store) }
+        try whileOpen(body(store))
     }
 }

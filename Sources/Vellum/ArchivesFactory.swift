@@ -144,8 +144,6 @@ public final class ArchivesFactory: Sendable {
         self.init(
             Place(folder: directory, attributes: attributes),
             durability,
-            memory: 1.megaByte,
-            disk: 2.megaByte,
             clock: clock
         )
     }
@@ -183,7 +181,7 @@ public final class ArchivesFactory: Sendable {
     ///   - clock: The source of the current time, which decides which objects have expired.
     public convenience init(readingOnly file: URL, clock: WallClock = .system) {
         let place = Place(folder: file.deletingLastPathComponent(), shippedFile: file)
-        self.init(place, .crashSafe, memory: 1.megaByte, disk: 2.megaByte, clock: clock)
+        self.init(place, clock: clock)
     }
 
     /// Creates a factory whose archives are gone with it and with the last of its handles: for
@@ -202,9 +200,6 @@ public final class ArchivesFactory: Sendable {
         let folder = TemporaryFolder()
         return ArchivesFactory(
             Place(folder: folder.url, temporary: folder),
-            .crashSafe,
-            memory: 1.megaByte,
-            disk: 2.megaByte,
             clock: clock
         )
     }
@@ -219,8 +214,6 @@ public final class ArchivesFactory: Sendable {
         self.init(
             Place(folder: directory, originals: originals),
             durability,
-            memory: 1.megaByte,
-            disk: 2.megaByte,
             clock: clock
         )
     }
@@ -239,9 +232,9 @@ public final class ArchivesFactory: Sendable {
 
     private init(
         _ place: Place,
-        _ durability: Durability,
-        memory: DataSize,
-        disk: DataSize,
+        _ durability: Durability = .crashSafe,
+        memory: DataSize = 1.megaByte,
+        disk: DataSize = 2.megaByte,
         clock: WallClock
     ) {
         directory = place.folder

@@ -33,7 +33,7 @@ public struct AsyncArchiveStore<Archive: Archivable>: Sendable {
 
     /// Records an object under its key: ``ArchiveStore/record(_:expiration:)``.
     public func record(_ object: Archive, expiration: Expiration? = nil) async throws {
-        try await write { (transaction) throws(VellumError) in
+        try await write { transaction in
             try store.add(object, to: &transaction, expiration: expiration)
         }
     }
@@ -43,7 +43,7 @@ public struct AsyncArchiveStore<Archive: Archivable>: Sendable {
         contentsOf objects: some Sequence<Archive>,
         expiration: Expiration? = nil
     ) async throws {
-        try await write { (transaction) throws(VellumError) in
+        try await write { transaction in
             for object in objects {
                 try store.add(object, to: &transaction, expiration: expiration)
             }
@@ -84,7 +84,11 @@ public struct AsyncArchiveStore<Archive: Archivable>: Sendable {
 
     /// Returns the object with the key: ``ArchiveStore/access(archiveWithKey:)``.
     public func access(archiveWithKey key: String) async throws -> Archive? {
-        if let object = try store.accessInMemory(EntryKey(key)) { return object }
+        if let object = try store.whileOpen(
+            store.store.valueInMemory(forKey: EntryKey(key), under: .never)
+        ) {
+            return object
+        }
         return try await read { try $0.access(archiveWithKey: key) }
     }
 
@@ -140,14 +144,14 @@ public struct AsyncArchiveStore<Archive: Archivable>: Sendable {
     /// Deletes the objects with the keys: ``ArchiveStore/delete(allKeys:)``.
     @discardableResult
     public func delete(allKeys keys: some Sequence<String>) async throws -> Int {
-        try await write { (transaction) throws(VellumError) in
+        try await write { transaction in
             for key in keys { transaction.remove(EntryKey(key), in: store.store) }
         }.count { $0 }
     }
 
     /// Deletes every object: ``ArchiveStore/deleteAll()``.
     public func deleteAll() async throws {
-        try await write { (transaction) throws(VellumError) in
+        try await write { transaction in
             transaction.removeAll(in: store.store)
         }
     }
@@ -243,12 +247,12 @@ public struct AsyncArchiveStore<Archive: Archivable>: Sendable {
 
     @discardableResult
     private func write(
-        _ add: (inout StoreTransaction) throws(VellumError) -> Void
+        _ add: (inout StoreTransaction) throws -> Void
     ) async throws -> [Bool] {
         try Task.checkCancellation()
         do {
             var transaction = StoreTransaction()
-            try store.checkOpen()
+            if store.mark.isClosed { throw VellumError.closed }
             try add(&transaction)
             return try await transaction.commitInTurn()
         } catch let error as VellumError {

@@ -240,7 +240,7 @@ public import VellumCore
     /// the key.
     ///
     /// - Parameter now: By the steady clock, as in the fill.
-    package func outageValue(forKey key: EntryKey, at now: WallInstant) -> Value?? {
+    func outageValue(forKey key: EntryKey, at now: WallInstant) -> Value?? {
         var notifiesDisk = false
         return outage.use(key, at: now, notifiesDisk: &notifiesDisk) { known in
             trusts.isCurrent(known.source) || known.source.places == 0
@@ -250,13 +250,13 @@ public import VellumCore
     }
 
     /// Returns a ticket for a caller that is about to load without the server.
-    package func outageTicket(forKey key: EntryKey) -> Ticket {
+    func outageTicket(forKey key: EntryKey) -> Ticket {
         ticket(key, outage)
     }
 
     /// Remembers a loaded value, unless the key was written, a group was removed, or the server
     /// came back, since the ticket was taken.
-    package func fillInOutage(
+    func fillInOutage(
         _ value: Value?,
         _ record: RemoteRecord,
         forKey key: EntryKey,
@@ -275,14 +275,14 @@ public import VellumCore
 
     /// Forgets what was loaded under the key while the server was out of reach, because it has
     /// answered.
-    package func forgetOutage(_ key: EntryKey) {
+    func forgetOutage(_ key: EntryKey) {
         if hasOutage.load(ordering: .relaxed) { release(outage.remove(key)) }
     }
 
-    package var usage: StorageUsage { memory.totals() }
+    var usage: StorageUsage { memory.totals() }
 
     /// How many near hits there were.
-    package var hits: Int { memory.hits - uncounted.load(ordering: .relaxed) }
+    var hits: Int { memory.hits - uncounted.load(ordering: .relaxed) }
 
     // MARK: Forgetting
 
@@ -293,7 +293,7 @@ public import VellumCore
     ///   - keys: `nil` for all keys.
     ///   - isWrite: Whether a caller of this process wrote them. Then remembered failures of their
     ///     loaders end, too.
-    package func forget(_ keys: [EntryKey]?, isWrite: Bool = false) {
+    func forget(_ keys: [EntryKey]?, isWrite: Bool = false) {
         guard let keys else {
             hasOutage.store(false, ordering: .relaxed)
             let effects = groups.withLock { groups in
@@ -313,7 +313,7 @@ public import VellumCore
     ///
     /// - Parameter isMoved: Whether loads of any key are overtaken, because it is not known which
     ///   keys it had.
-    package func forget(place: Int, isMoved: Bool) {
+    func forget(place: Int, isMoved: Bool) {
         trusts.beginAnew(place)
         forgetOutages()
         memory.recordChange { isMoved || places.ofKey($0) == place }
@@ -321,7 +321,7 @@ public import VellumCore
     }
 
     /// Forgets what this process has loaded while a server was out of reach.
-    package func forgetOutages() {
+    func forgetOutages() {
         guard hasOutage.load(ordering: .relaxed) else { return }
         hasOutage.store(false, ordering: .relaxed)
         release(outage.removeAll())
@@ -329,7 +329,7 @@ public import VellumCore
 
     /// Removes the values of groups that changed. Loads of such values are overtaken, and
     /// remembered failures end.
-    package func forget(groups names: [EntryKey]) {
+    func forget(groups names: [EntryKey]) {
         // In the lock: who does not find a group any more does not find its values either.
         let effects = groups.withLock {
             $0.remove(names).flatMap {

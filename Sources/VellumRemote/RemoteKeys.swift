@@ -13,24 +13,22 @@ package import VellumCore
 /// under another one, or when there is none, is not valid. So an epoch that is evicted or lost
 /// removes its group, none is ever used again, and no clocks are compared.
 package struct RemoteKeys: Hashable, Sendable {
-    private let prefix: String
+    /// How every key of the cache begins.
+    package let beginning: String
 
     /// - Parameter name: The name of the cache, without U+0000, which ends it.
     package init(cacheName name: String, areOfGroups: Bool = false) {
         precondition(!name.utf8.contains(0), "The name of a cache contains U+0000.")
-        prefix = "v1:{\(areOfGroups ? "g" : "k")\(EntryKey(name).normalized)\0"
+        beginning = "v1:{\(areOfGroups ? "g" : "k")\(EntryKey(name).normalized)\0"
     }
 
-    /// How every key of the cache begins.
-    package var beginning: String { prefix }
+    package func value(of key: EntryKey) -> String { "\(beginning)\(key.normalized)}" }
 
-    package func value(of key: EntryKey) -> String { "\(prefix)\(key.normalized)}" }
-
-    package func lease(of key: EntryKey) -> String { "\(prefix)\(key.normalized)}l" }
+    package func lease(of key: EntryKey) -> String { "\(beginning)\(key.normalized)}l" }
 
     /// Matches all keys of the cache (redis.io/docs/latest/commands/keys).
     package var pattern: String {
-        prefix.reduce(into: "") { pattern, character in
+        beginning.reduce(into: "") { pattern, character in
             if "*?[]\\^-".contains(character) { pattern.append("\\") }
             pattern.append(character)
         } + "*"
@@ -39,10 +37,10 @@ package struct RemoteKeys: Hashable, Sendable {
     /// Returns the key of the entry whose value or lease has this key on the server; `nil` if it
     /// belongs to no entry of this cache.
     package func entryKey(of remote: Data) -> (key: EntryKey, isLease: Bool)? {
-        guard remote.starts(with: prefix.utf8),
+        guard remote.starts(with: beginning.utf8),
             let end = remote.lastIndex(of: UInt8(ascii: "}"))
         else { return nil }
-        let key = remote.index(remote.startIndex, offsetBy: prefix.utf8.count)
+        let key = remote.index(remote.startIndex, offsetBy: beginning.utf8.count)
         let suffix = Array(remote[(end + 1)...])
         guard end >= key,
             [[], [UInt8(ascii: "l")]].contains(suffix)

@@ -163,7 +163,6 @@ extension SharedStore {
                     return .found(nil, forEveryReader: false, isDue: false)
                 }
                 let held = Held(
-                    token: token,
                     entry: entry,
                     old: old(entry, key),
                     version: read.version,
@@ -177,7 +176,7 @@ extension SharedStore {
                     of: load,
                     answersAll: isWithin && !isAhead
                 )
-                return await loadHolding(held, load, request)
+                return await loadHolding(token, held, load, request)
             case .busy(let rest, _):
                 near.forgetOutage(key)
                 if isAhead {
@@ -193,7 +192,7 @@ extension SharedStore {
                 let remaining = end - times.clock.now()
                 if remaining <= 0 || Task.isCancelled {
                     if !Task.isCancelled { counts.loadsAfterLongestWait.add(1, ordering: .relaxed) }
-                    let held = Held(token: nil, entry: entry, old: old, version: read.version)
+                    let held = Held(entry: entry, old: old, version: read.version)
                     return outcome(of: await call(load, request, held), held, key)
                 }
                 // Waiters whose lease ends at once ask one after another.
@@ -213,8 +212,6 @@ extension SharedStore {
 
     /// What the server had when a load began.
     private struct Held: Sendable {
-        /// The lease; `nil` if another machine has it, or the server is out of reach.
-        var token: LeaseToken?
         var entry: RemoteEntry
         /// The expired value.
         var old: ExpiredValue<Value>?
@@ -299,7 +296,6 @@ extension SharedStore {
         }
         let ticket = near.outageTicket(forKey: request.key)
         let held = Held(
-            token: nil,
             entry: .missing,
             old: near.oldValue(forKey: request.key),
             version: version
@@ -320,7 +316,9 @@ extension SharedStore {
     ) {
         let now = WallInstant(rawValue: times.clock.now())
         let age = min(
-            answer.value == nil ? answer.nothingFor : age(of: answer, request, at: now),
+            answer.value == nil
+                ? answer.nothingFor
+                : (answer.expiration ?? request.expiration).age(of: request.key, written: now),
             times.outageMaxAge
         )
         guard age > 0 else { return }
@@ -338,22 +336,17 @@ extension SharedStore {
         }
     }
 
-    /// For how many milliseconds a loaded value is valid.
-    private func age(
-        of answer: LoaderAnswer<Value>,
-        _ request: LoadRequest<Value>,
-        at now: WallInstant
-    ) -> Int64 {
-        (answer.expiration ?? request.expiration).age(of: request.key, written: now)
-    }
-
     /// Calls the loader. What it returns is stored by the caller, if at all.
     private func call(
         _ load: UInt64,
         _ request: LoadRequest<Value>,
         _ held: Held
     ) async -> Result<LoaderAnswer<Value>, any Error> {
-        await callLoader(of: request, load, previousValue(for: request, held))
+        // However old; `nil` if there is none that this program can read.
+        let previous =
+            request.loader.takesPrevious
+            ? held.old?.value ?? old(held.entry, request.key)?.value : nil
+        return await callLoader(of: request, load, previous)
     }
 
     private func outcome(
@@ -373,22 +366,14 @@ extension SharedStore {
         }
     }
 
-    /// The value for a loader, however old; `nil` if there is none that this program can read.
-    private func previousValue(for request: LoadRequest<Value>, _ held: Held) -> Value? {
-        guard request.loader.takesPrevious else { return nil }
-        return held.old?.value ?? old(held.entry, request.key)?.value
-    }
-
     /// Calls the loader while the lease is held, and stores what it returns, if nobody set or
     /// removed the key meanwhile.
     private func loadHolding(
+        _ token: LeaseToken,
         _ held: Held,
         _ load: UInt64,
         _ request: LoadRequest<Value>
     ) async -> LoadOutcome<Value> {
-        guard let token = held.token else {
-            return outcome(of: await call(load, request, held), held, request.key)
-        }
         let key = request.key
         let renewal = Task { [backend, times, loads] in
             do {

@@ -32,8 +32,10 @@ extension SharedStore {
                     isReported = false
                 } catch RemoteFailure.closed {
                     return  // The program closed the connection for good.
+                } catch let failure as RemoteFailure where !isReported {
+                    failures.send(VellumError(failure, cache: name))
+                    isReported = true
                 } catch {
-                    if !isReported { reportUnsent(error) }
                     isReported = true
                 }
             } while pending.withLock { pending in
@@ -41,11 +43,6 @@ extension SharedStore {
                 return pending.areSentAgain
             }
         }
-    }
-
-    private func reportUnsent(_ error: any Error) {
-        guard let failure = error as? RemoteFailure else { return }
-        failures.send(VellumError(failure, cache: name))
     }
 
     /// The connection was lost: those who wait for another's loader ask again.

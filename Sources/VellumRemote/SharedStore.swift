@@ -188,29 +188,22 @@ public import VellumCore
         }
         guard let first = missed.first else { return values }
         let asked = missed.map(\.key)
-        let entries = try await reading(asked, first.ticket) { () throws(RemoteFailure) in
-            try await backend.entries(forKeys: asked)
+        let entries = try await remote { () throws(RemoteFailure) in
+            for key in asked { try await finishRemovals(of: key) }
+            do throws(RemoteFailure) {
+                return try await withoutRemoved(
+                    backend.entries(forKeys: asked),
+                    of: asked,
+                    first.ticket.changes
+                )
+            } catch {
+                throw error.beforeSending  // Reading leaves nothing open.
+            }
         }
         for (place, entry) in zip(missed, entries) {
             values[place.index] = try receive(entry, place.key, place.ticket) ?? nil
         }
         return values
-    }
-
-    /// Asks the server when it has executed the removals of the keys.
-    private func reading(
-        _ keys: [EntryKey],
-        _ ticket: NearCache<Value>.Ticket,
-        _ ask: () async throws(RemoteFailure) -> [RemoteEntry]
-    ) async throws(VellumError) -> [RemoteEntry] {
-        try await remote { () throws(RemoteFailure) in
-            for key in keys { try await finishRemovals(of: key) }
-            do throws(RemoteFailure) {
-                return try await withoutRemoved(ask(), of: keys, ticket.changes)
-            } catch {
-                throw error.beforeSending  // Reading leaves nothing open.
-            }
-        }
     }
 
     /// Interprets the reply of the server: a value, a recorded `nil` (`.some(nil)`), or no valid

@@ -123,7 +123,7 @@ public import VellumCore
     }
 
     /// Nothing that depends on a primary is an answer any more.
-    package func beginAnew(_ place: Int) {
+    func beginAnew(_ place: Int) {
         places[place].begin(after: beginnings.add(1, ordering: .acquiringAndReleasing).newValue)
     }
 }

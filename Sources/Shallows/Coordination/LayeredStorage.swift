@@ -201,27 +201,17 @@ extension LayeredStorage {
 
     private func setBoth(_ value: Value, _ key: Key, _ call: Call) -> Reply<Void> {
         front.operations.set(value, key, call).then { [self] outcome in
-            switch outcome {
-            case .success:
+            guard case .failure(let error) = outcome else {
                 return back.operations.set(value, key, call).map { $0.mapError(self.partiallySet) }
-            case .failure(let error): return setBack(value, key, call, after: error)
             }
-        }
-    }
-
-    /// Goes on after a front that failed, if it is only filled: what is behind it may be filled.
-    private func setBack(
-        _ value: Value,
-        _ key: Key,
-        _ call: Call,
-        after error: ShallowsError
-    ) -> Reply<Void> {
-        guard call.isFill else { return .failure(error) }
-        return back.operations.set(value, key, call).map { outcome in
-            if case .failure(let inBack) = outcome {
-                call.report(StorageReport(.fillFailed, layer: inBack.layer, inBack))
+            // What is behind a front that is only filled may be filled.
+            guard call.isFill else { return .failure(error) }
+            return back.operations.set(value, key, call).map { outcome in
+                if case .failure(let inBack) = outcome {
+                    call.report(StorageReport(.fillFailed, layer: inBack.layer, inBack))
+                }
+                return .failure(error)
             }
-            return .failure(error)
         }
     }
 

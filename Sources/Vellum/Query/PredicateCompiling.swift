@@ -16,34 +16,34 @@ protocol CompilableExpression: PredicateExpression {
 /// A part uses a variable that the scope does not have.
 struct UnknownVariable: Error {}
 
-/// Returns the part as a closure. Foundation evaluates parts of unknown types.
-///
-/// - Throws: ``UnknownVariable`` if the part uses, or may use, a variable that the scope does not
-///   have.
-func compiled<Part: PredicateExpression, Environment>(
-    _ part: Part,
-    in scope: PredicateScope<Environment>
-) throws -> (Environment) throws -> Part.Output {
-    if let part = part as? any CompilableExpression {
-        return try CompiledExpression<Environment, Part.Output>.of(part, in: scope).evaluate
+extension PredicateScope {
+    /// Returns the part as a closure. Foundation evaluates parts of unknown types.
+    ///
+    /// - Throws: ``UnknownVariable`` if the part uses, or may use, a variable that the scope does
+    ///   not have.
+    func compiled<Part: PredicateExpression>(
+        _ part: Part
+    ) throws -> (Environment) throws -> Part.Output {
+        if let part = part as? any CompilableExpression {
+            return try CompiledExpression<Environment, Part.Output>.of(part, in: self).evaluate
+        }
+        guard isComplete else { throw UnknownVariable() }
+        interpretation?.isUsed = true
+        return { try part.evaluate(bindings($0)) }
     }
-    guard scope.isComplete else { throw UnknownVariable() }
-    scope.interpretation?.isUsed = true
-    return { try part.evaluate(scope.bindings($0)) }
-}
 
-/// Returns the part as a closure of the outer environment and its own argument.
-func compiled<Part: PredicateExpression, Environment, Element>(
-    _ part: Part,
-    of variable: PredicateExpressions.Variable<Element>,
-    in scope: PredicateScope<Environment>
-) throws -> (Environment, Element) throws -> Part.Output {
-    do {
-        let evaluate = try compiled(part, in: PredicateScope.inner(variable))
-        return { _, element in try evaluate(element) }
-    } catch is UnknownVariable {
-        let evaluate = try compiled(part, in: scope.adding(variable))
-        return { try evaluate(Nested(outer: $0, element: $1)) }
+    /// Returns the part as a closure of the outer environment and its own argument.
+    func compiled<Part: PredicateExpression, Element>(
+        _ part: Part,
+        of variable: Variable<Element>
+    ) throws -> (Environment, Element) throws -> Part.Output {
+        do {
+            let evaluate = try PredicateScope<Element>.inner(variable).compiled(part)
+            return { _, element in try evaluate(element) }
+        } catch is UnknownVariable {
+            let evaluate = try adding(variable).compiled(part)
+            return { try evaluate(Nested(outer: $0, element: $1)) }
+        }
     }
 }
 
@@ -75,7 +75,7 @@ extension PredicateExpressions.Negation: CompilableExpression {
     ) throws -> (Environment) throws
         -> Bool
     {
-        let wrapped = try Vellum.compiled(wrapped, in: scope)
+        let wrapped = try scope.compiled(wrapped)
         return { try !wrapped($0) }
     }
 }
@@ -89,8 +89,8 @@ extension PredicateExpressions.Equal: CompilableExpression {
         -> Bool
     {
         if let test = test(in: scope) { return test }
-        let left = try Vellum.compiled(lhs, in: scope)
-        let right = try Vellum.compiled(rhs, in: scope)
+        let left = try scope.compiled(lhs)
+        let right = try scope.compiled(rhs)
         return { try left($0) == right($0) }
     }
 }
@@ -102,8 +102,8 @@ extension PredicateExpressions.NotEqual: CompilableExpression {
         -> Bool
     {
         if let test = test(in: scope) { return test }
-        let left = try Vellum.compiled(lhs, in: scope)
-        let right = try Vellum.compiled(rhs, in: scope)
+        let left = try scope.compiled(lhs)
+        let right = try scope.compiled(rhs)
         return { try left($0) != right($0) }
     }
 }
@@ -115,8 +115,8 @@ extension PredicateExpressions.Comparison: CompilableExpression {
         -> Bool
     {
         if let test = test(in: scope) { return test }
-        let left = try Vellum.compiled(lhs, in: scope)
-        let right = try Vellum.compiled(rhs, in: scope)
+        let left = try scope.compiled(lhs)
+        let right = try scope.compiled(rhs)
         switch op {
         case .lessThan: return { try left($0) < right($0) }
         case .lessThanOrEqual: return { try left($0) <= right($0) }
@@ -137,8 +137,8 @@ extension PredicateExpressions.RangeExpressionContains: CompilableExpression {
         -> Bool
     {
         if let test = test(in: scope) { return test }
-        let range = try Vellum.compiled(range, in: scope)
-        let element = try Vellum.compiled(element, in: scope)
+        let range = try scope.compiled(range)
+        let element = try scope.compiled(element)
         return { try range($0).contains(element($0)) }
     }
 }
@@ -151,12 +151,12 @@ extension PredicateExpressions.SequenceContains: CompilableExpression {
     ) throws -> (Environment) throws
         -> Bool
     {
-        let element = try Vellum.compiled(element, in: scope)
+        let element = try scope.compiled(element)
         if let elements = constant(of: sequence), elements is any Collection {
             let isElement = membership(in: Array(elements))
             return { isElement(try element($0)) }
         }
-        let sequence = try Vellum.compiled(sequence, in: scope)
+        let sequence = try scope.compiled(sequence)
         return { try sequence($0).contains(element($0)) }
     }
 }
@@ -167,8 +167,8 @@ extension PredicateExpressions.SequenceStartsWith: CompilableExpression {
     ) throws -> (Environment) throws
         -> Bool
     {
-        let base = try Vellum.compiled(base, in: scope)
-        let prefix = try Vellum.compiled(prefix, in: scope)
+        let base = try scope.compiled(base)
+        let prefix = try scope.compiled(prefix)
         return { try base($0).starts(with: prefix($0)) }
     }
 }
@@ -179,8 +179,8 @@ extension PredicateExpressions.SequenceContainsWhere: CompilableExpression {
     ) throws -> (Environment) throws
         -> Bool
     {
-        let sequence = try Vellum.compiled(sequence, in: scope)
-        let test = try Vellum.compiled(test, of: variable, in: scope)
+        let sequence = try scope.compiled(sequence)
+        let test = try scope.compiled(test, of: variable)
         return { environment in try sequence(environment).contains { try test(environment, $0) } }
     }
 }
@@ -191,8 +191,8 @@ extension PredicateExpressions.SequenceAllSatisfy: CompilableExpression {
     ) throws -> (Environment) throws
         -> Bool
     {
-        let sequence = try Vellum.compiled(sequence, in: scope)
-        let test = try Vellum.compiled(test, of: variable, in: scope)
+        let sequence = try scope.compiled(sequence)
+        let test = try scope.compiled(test, of: variable)
         return { environment in try sequence(environment).allSatisfy { try test(environment, $0) } }
     }
 }
@@ -203,14 +203,14 @@ extension PredicateExpressions.CollectionContainsCollection: CompilableExpressio
     ) throws -> (Environment) throws
         -> Bool
     {
-        let base = try Vellum.compiled(base, in: scope)
+        let base = try scope.compiled(base)
         if let base = base as? (Environment) throws -> String,
             let other = constant(of: other) as? String
         {
             let part = StringPart(other)
             return { part.isContained(in: try base($0)) }
         }
-        let other = try Vellum.compiled(other, in: scope)
+        let other = try scope.compiled(other)
         return { try base($0).contains(other($0)) }
     }
 }
@@ -249,8 +249,8 @@ extension PredicateExpressions.KeyPath: CompilableExpression {
     ) throws -> (Environment) throws
         -> Output
     {
-        if let path = propertyPath(of: self, in: scope) { return { $0[keyPath: path] } }
-        let root = try Vellum.compiled(root, in: scope)
+        if let path = scope.propertyPath(of: self) { return { $0[keyPath: path] } }
+        let root = try scope.compiled(root)
         let path = keyPath as KeyPath<Root.Output, Output>
         return { try root($0)[keyPath: path] }
     }
@@ -283,8 +283,8 @@ extension PredicateExpressions.Arithmetic: CompilableExpression {
     ) throws -> (Environment) throws
         -> Output
     {
-        let left = try Vellum.compiled(lhs, in: scope)
-        let right = try Vellum.compiled(rhs, in: scope)
+        let left = try scope.compiled(lhs)
+        let right = try scope.compiled(rhs)
         switch op {
         case .add:
             return arithmetic(.add, left, right) ?? { try left($0) + right($0) }
@@ -306,8 +306,8 @@ extension PredicateExpressions.IntDivision: CompilableExpression {
     ) throws -> (Environment) throws
         -> Output
     {
-        let left = try Vellum.compiled(lhs, in: scope)
-        let right = try Vellum.compiled(rhs, in: scope)
+        let left = try scope.compiled(lhs)
+        let right = try scope.compiled(rhs)
         return arithmetic(.divide, left, right) ?? { try left($0) / right($0) }
     }
 }
@@ -318,8 +318,8 @@ extension PredicateExpressions.IntRemainder: CompilableExpression {
     ) throws -> (Environment) throws
         -> Output
     {
-        let left = try Vellum.compiled(lhs, in: scope)
-        let right = try Vellum.compiled(rhs, in: scope)
+        let left = try scope.compiled(lhs)
+        let right = try scope.compiled(rhs)
         return arithmetic(.remainder, left, right) ?? { try left($0) % right($0) }
     }
 }
@@ -331,7 +331,7 @@ extension PredicateExpressions.UnaryMinus: CompilableExpression {
         -> Output
     {
         if let constant = constant(of: self) { return { _ in constant } }
-        let wrapped = try Vellum.compiled(wrapped, in: scope)
+        let wrapped = try scope.compiled(wrapped)
         return arithmetic(.subtract, { _ in .zero }, wrapped) ?? { try -wrapped($0) }
     }
 }
@@ -387,8 +387,8 @@ extension PredicateExpressions.NilCoalesce: CompilableExpression {
     ) throws -> (Environment) throws
         -> Output
     {
-        let left = try Vellum.compiled(lhs, in: scope)
-        let right = try Vellum.compiled(rhs, in: scope)
+        let left = try scope.compiled(lhs)
+        let right = try scope.compiled(rhs)
         return { try left($0) ?? right($0) }
     }
 }
@@ -399,7 +399,7 @@ extension PredicateExpressions.ForcedUnwrap: CompilableExpression {
     ) throws -> (Environment) throws
         -> Output
     {
-        let inner = try Vellum.compiled(inner, in: scope)
+        let inner = try scope.compiled(inner)
         let failure = PredicateExpressions.ForcedUnwrap<
             PredicateExpressions.Value<Wrapped?>, Wrapped
         >(.init(nil))
@@ -414,7 +414,7 @@ extension PredicateExpressions.OptionalFlatMap: CompilableExpression {
     ) throws -> (Environment) throws
         -> Output
     {
-        let wrapped = try Vellum.compiled(wrapped, in: scope)
+        let wrapped = try scope.compiled(wrapped)
         let transform = try resultTransform(in: scope)
         return { environment in
             try wrapped(environment).flatMap { try transform(environment, $0) }
@@ -425,7 +425,7 @@ extension PredicateExpressions.OptionalFlatMap: CompilableExpression {
     private func resultTransform<Environment>(
         in scope: PredicateScope<Environment>
     ) throws -> (Environment, Wrapped) throws -> Result? {
-        let transform = try Vellum.compiled(transform, of: variable, in: scope)
+        let transform = try scope.compiled(transform, of: variable)
         if let transform = transform as? (Environment, Wrapped) throws -> Result {
             return transform
         }
@@ -446,9 +446,9 @@ extension PredicateExpressions.Conditional: CompilableExpression {
     ) throws -> (Environment) throws
         -> Output
     {
-        let test = try Vellum.compiled(test, in: scope)
-        let yes = try Vellum.compiled(trueBranch, in: scope)
-        let no = try Vellum.compiled(falseBranch, in: scope)
+        let test = try scope.compiled(test)
+        let yes = try scope.compiled(trueBranch)
+        let no = try scope.compiled(falseBranch)
         return { try test($0) ? yes($0) : no($0) }
     }
 }
@@ -461,8 +461,8 @@ extension PredicateExpressions.Range: CompilableExpression {
     ) throws -> (Environment) throws
         -> Output
     {
-        let lower = try Vellum.compiled(lower, in: scope)
-        let upper = try Vellum.compiled(upper, in: scope)
+        let lower = try scope.compiled(lower)
+        let upper = try scope.compiled(upper)
         return { environment in
             let lower = try lower(environment)
             let upper = try upper(environment)
@@ -478,8 +478,8 @@ extension PredicateExpressions.ClosedRange: CompilableExpression {
     ) throws -> (Environment) throws
         -> Output
     {
-        let lower = try Vellum.compiled(lower, in: scope)
-        let upper = try Vellum.compiled(upper, in: scope)
+        let lower = try scope.compiled(lower)
+        let upper = try scope.compiled(upper)
         return { environment in
             let lower = try lower(environment)
             let upper = try upper(environment)

@@ -7,7 +7,7 @@ extension Condition {
     /// return the same as Foundation elsewhere.
     init<Value>(_ predicate: Predicate<Value>) where Leaf == Test<Value> {
         let scope = PredicateScope(predicate.variable)
-        if let known = condition(of: predicate.expression, in: scope) {
+        if let known = scope.condition(of: predicate.expression) {
             self = known
         } else {
             // The predicate uses a variable that it does not have. Foundation throws an error for
@@ -37,24 +37,23 @@ protocol RelatedExpression: PredicateExpression where Output == Bool {
     ) -> ValueCondition<Environment>?
 }
 
-/// Returns the part as a condition, or `nil` if it uses a variable that the scope does not have. A
-/// part without a relation becomes one closure.
-func condition<Part: PredicateExpression, Environment>(
-    of part: Part,
-    in scope: PredicateScope<Environment>
-) -> ValueCondition<Environment>? where Part.Output == Bool {
-    if let condition = (part as? any RelatedExpression)?.condition(in: scope),
-        condition.hasRelation()
-    {
-        return condition
-    }
-    do {
-        let interpretation = Interpretation()
-        var test = Test(matches: try compiled(part, in: scope.noting(interpretation)))
-        test.isInterpreted = interpretation.isUsed
-        return .test(test)
-    } catch {
-        return nil
+extension PredicateScope {
+    /// Returns the part as a condition, or `nil` if it uses a variable that the scope does not
+    /// have. A part without a relation becomes one closure.
+    func condition(of part: some PredicateExpression<Bool>) -> ValueCondition<Environment>? {
+        if let condition = (part as? any RelatedExpression)?.condition(in: self),
+            condition.hasRelation()
+        {
+            return condition
+        }
+        do {
+            let interpretation = Interpretation()
+            var test = Test(matches: try noting(interpretation).compiled(part))
+            test.isInterpreted = interpretation.isUsed
+            return .test(test)
+        } catch {
+            return nil
+        }
     }
 }
 
@@ -124,15 +123,15 @@ extension Connective {
         scope.depth += 1
         if scope.depth < 20 {
             // Without the casts that finding the operands of a chain takes.
-            guard let left = Vellum.condition(of: lhs, in: scope) else { return nil }
+            guard let left = scope.condition(of: lhs) else { return nil }
             if isConjunction { scope.assume(left) }
-            guard let right = Vellum.condition(of: rhs, in: scope) else { return nil }
+            guard let right = scope.condition(of: rhs) else { return nil }
             return isChain(left) || isChain(right)
                 ? joined([left, right])
                 : chain([left, right])
         }
         for operand in operands {
-            guard let part = Vellum.condition(of: operand, in: scope) else { return nil }
+            guard let part = scope.condition(of: operand) else { return nil }
             if isConjunction { scope.assume(part) }
             parts.append(part)
         }
@@ -145,7 +144,7 @@ extension Connective {
         -> Bool
     {
         try chain(
-            operands.map { .test(Test(matches: try Vellum.compiled($0, in: scope))) }
+            operands.map { .test(Test(matches: try scope.compiled($0))) }
         )
         .evaluation()
     }
@@ -163,39 +162,23 @@ extension PredicateExpressions.Negation: RelatedExpression {
     func condition<Environment>(
         in scope: PredicateScope<Environment>
     ) -> ValueCondition<Environment>? {
-        Vellum.condition(of: wrapped, in: scope).map { .not($0) }
+        scope.condition(of: wrapped).map { .not($0) }
     }
 }
 
 // MARK: Equality
 
-/// Returns the condition that the part is equal to the other one, if it is a property and the other
-/// is a constant.
-private func equality<Part: PredicateExpression, Other: PredicateExpression, Environment>(
-    of part: Part,
-    with other: Other,
-    in scope: PredicateScope<Environment>
-) -> ValueCondition<Environment>? where Part.Output == Other.Output, Part.Output: Equatable {
-    guard let operand = constant(of: other) else { return nil }
-    if let property = propertyTests(of: part, in: scope) { return property.isEqual(operand) }
-    guard let property = coalescedProperty(of: part, in: scope) else { return nil }
-    return property.condition(
-        property.tests.isEqual(operand),
-        matchesDefault: property.defaultValue == operand
-    )
-}
-
 extension PredicateExpressions.Equal: RelatedExpression {
     func condition<Environment>(
         in scope: PredicateScope<Environment>
     ) -> ValueCondition<Environment>? {
-        if let condition = equality(of: lhs, with: rhs, in: scope)
-            ?? equality(of: rhs, with: lhs, in: scope)
+        if let condition = scope.equality(of: lhs, with: rhs)
+            ?? scope.equality(of: rhs, with: lhs)
         {
             return condition
         }
         // `$0.age.flatMap { $0 > 3 } == true`
-        if constant(of: rhs) as? Bool == true { return unwrappedCondition(of: lhs, in: scope) }
+        if constant(of: rhs) as? Bool == true { return scope.unwrappedCondition(of: lhs) }
         return nil
     }
 }
@@ -204,7 +187,7 @@ extension PredicateExpressions.NotEqual: RelatedExpression {
     func condition<Environment>(
         in scope: PredicateScope<Environment>
     ) -> ValueCondition<Environment>? {
-        (equality(of: lhs, with: rhs, in: scope) ?? equality(of: rhs, with: lhs, in: scope)).map {
+        (scope.equality(of: lhs, with: rhs) ?? scope.equality(of: rhs, with: lhs)).map {
             .not($0)
         }
     }
@@ -220,7 +203,7 @@ extension RelatedExpression where Self: PropertyExpression {
     func condition<Environment>(
         in scope: PredicateScope<Environment>
     ) -> ValueCondition<Environment>? {
-        propertyPath(of: self, in: scope).map { PropertyTests($0).isEqual(true) }
+        scope.propertyPath(of: self).map { PropertyTests($0).isEqual(true) }
     }
 }
 
@@ -229,7 +212,7 @@ extension PredicateExpressions.ForcedUnwrap: RelatedExpression where Wrapped == 
     func condition<Environment>(
         in scope: PredicateScope<Environment>
     ) -> ValueCondition<Environment>? {
-        propertyTests(of: self, in: scope).map { $0.isEqual(true) }
+        scope.propertyTests(of: self).map { $0.isEqual(true) }
     }
 }
 
@@ -239,32 +222,29 @@ extension PredicateExpressions.Comparison: RelatedExpression {
     func condition<Environment>(
         in scope: PredicateScope<Environment>
     ) -> ValueCondition<Environment>? {
-        condition(of: lhs, with: rhs, isMirrored: false, in: scope)
-            ?? condition(of: rhs, with: lhs, isMirrored: true, in: scope)
+        condition(of: lhs, op, rhs, in: scope) ?? condition(of: rhs, op.mirrored, lhs, in: scope)
     }
 
     /// Returns the condition if the part is a property and the other one is a constant.
     private func condition<Part: PredicateExpression, Other: PredicateExpression, Environment>(
         of part: Part,
-        with other: Other,
-        isMirrored: Bool,
+        _ op: PredicateExpressions.ComparisonOperator?,
+        _ other: Other,
         in scope: PredicateScope<Environment>
     ) -> ValueCondition<Environment>? where Part.Output == LHS.Output, Other.Output == LHS.Output {
-        guard let operand = constant(of: other) else { return nil }
-        if let property = propertyTests(of: part, in: scope) {
-            return condition(property, operand, isMirrored: isMirrored)
-        }
-        guard let property = coalescedProperty(of: part, in: scope) else { return nil }
-        let matchesDefault =
-            isMirrored
-            ? holds(operand, property.defaultValue)
-            : holds(property.defaultValue, operand)
-        return condition(property.tests, operand, isMirrored: isMirrored).map {
-            property.condition($0, matchesDefault: matchesDefault)
+        guard let op, let operand = constant(of: other) else { return nil }
+        if let property = scope.propertyTests(of: part) { return property.compares(op, operand) }
+        guard let property = scope.coalescedProperty(of: part) else { return nil }
+        return property.tests.compares(op, operand).map {
+            property.condition($0, matchesDefault: holds(property.defaultValue, op, operand))
         }
     }
 
-    private func holds(_ left: LHS.Output, _ right: LHS.Output) -> Bool {
+    private func holds(
+        _ left: LHS.Output,
+        _ op: PredicateExpressions.ComparisonOperator,
+        _ right: LHS.Output
+    ) -> Bool {
         // Strings have the order of an index, as in the tests of properties.
         let order =
             LHS.Output.self == String.self
@@ -277,20 +257,18 @@ extension PredicateExpressions.Comparison: RelatedExpression {
         @unknown default: false
         }
     }
+}
 
-    private func condition<Environment>(
-        _ property: PropertyTests<Environment, LHS.Output>,
-        _ operand: LHS.Output,
-        isMirrored: Bool
-    ) -> ValueCondition<Environment>? {
+extension PropertyTests where Property: Comparable {
+    fileprivate func compares(
+        _ op: PredicateExpressions.ComparisonOperator,
+        _ operand: Property
+    ) -> ValueCondition<Value>? {
         switch op {
-        case .lessThan: isMirrored ? property.greater(than: operand) : property.less(than: operand)
-        case .lessThanOrEqual:
-            isMirrored ? property.greaterOrEqual(operand) : property.lessOrEqual(operand)
-        case .greaterThan:
-            isMirrored ? property.less(than: operand) : property.greater(than: operand)
-        case .greaterThanOrEqual:
-            isMirrored ? property.lessOrEqual(operand) : property.greaterOrEqual(operand)
+        case .lessThan: less(than: operand)
+        case .lessThanOrEqual: lessOrEqual(operand)
+        case .greaterThan: greater(than: operand)
+        case .greaterThanOrEqual: greaterOrEqual(operand)
         @unknown default: nil
         }
     }
@@ -300,7 +278,7 @@ extension PredicateExpressions.RangeExpressionContains: RelatedExpression {
     func condition<Environment>(
         in scope: PredicateScope<Environment>
     ) -> ValueCondition<Environment>? {
-        guard let property = propertyTests(of: element, in: scope), let range = constant(of: range)
+        guard let property = scope.propertyTests(of: element), let range = constant(of: range)
         else { return nil }
         switch range {
         case let range as Range<Element.Output>: return property.isIn(range)
@@ -322,12 +300,12 @@ extension PredicateExpressions.SequenceContains: RelatedExpression {
     func condition<Environment>(
         in scope: PredicateScope<Environment>
     ) -> ValueCondition<Environment>? {
-        if let property = propertyTests(of: sequence, in: scope),
+        if let property = scope.propertyTests(of: sequence),
             let element = constant(of: element)
         {
             return property.contains(element)
         }
-        if let property = propertyTests(of: element, in: scope),
+        if let property = scope.propertyTests(of: element),
             let elements = constant(of: sequence)
         {
             // A sequence may be infinite, or be consumed by one iteration. A collection is not.
@@ -344,7 +322,7 @@ extension PredicateExpressions.SequenceStartsWith: RelatedExpression {
     ) -> ValueCondition<Environment>? {
         let start: Prefix.Output? = constant(of: prefix)
         guard
-            let property = propertyTests(of: base, in: scope) as? PropertyTests<Environment, String>
+            let property = scope.propertyTests(of: base) as? PropertyTests<Environment, String>
         else { return nil }
         return (start as? any StringProtocol).map { property.starts(with: String($0)) }
     }
@@ -357,16 +335,30 @@ extension PredicateExpressions.NilCoalesce: RelatedExpression where RHS.Output =
     func condition<Environment>(
         in scope: PredicateScope<Environment>
     ) -> ValueCondition<Environment>? {
-        constant(of: rhs) == false ? unwrappedCondition(of: lhs, in: scope) : nil
+        constant(of: rhs) == false ? scope.unwrappedCondition(of: lhs) : nil
     }
 }
 
-/// Returns the condition that the part is true, and neither false nor `nil`.
-func unwrappedCondition<Part: PredicateExpression, Environment>(
-    of part: Part,
-    in scope: PredicateScope<Environment>
-) -> ValueCondition<Environment>? {
-    (part as? any UnwrappingExpression)?.unwrappedCondition(in: scope)
+extension PredicateScope {
+    /// Returns the condition that the part is true, and neither false nor `nil`.
+    func unwrappedCondition(of part: some PredicateExpression) -> ValueCondition<Environment>? {
+        (part as? any UnwrappingExpression)?.unwrappedCondition(in: self)
+    }
+
+    /// Returns the condition that the part is equal to the other one, if it is a property and the
+    /// other is a constant.
+    fileprivate func equality<Part: PredicateExpression, Other: PredicateExpression>(
+        of part: Part,
+        with other: Other
+    ) -> ValueCondition<Environment>? where Part.Output == Other.Output, Part.Output: Equatable {
+        guard let operand = constant(of: other) else { return nil }
+        if let property = propertyTests(of: part) { return property.isEqual(operand) }
+        guard let property = coalescedProperty(of: part) else { return nil }
+        return property.condition(
+            property.tests.isEqual(operand),
+            matchesDefault: property.defaultValue == operand
+        )
+    }
 }
 
 /// A part that tests the wrapped value of an optional.
@@ -380,9 +372,9 @@ extension PredicateExpressions.OptionalFlatMap: UnwrappingExpression where Resul
     fileprivate func unwrappedCondition<Environment>(
         in scope: PredicateScope<Environment>
     ) -> ValueCondition<Environment>? {
-        guard let path = propertyPath(of: wrapped, in: scope) else { return nil }
+        guard let path = scope.propertyPath(of: wrapped) else { return nil }
         guard let test = transform as? any PredicateExpression<Bool> else { return nil }
-        guard let inner = Vellum.condition(of: test, in: PredicateScope.inner(variable)) else {
+        guard let inner = PredicateScope.inner(variable).condition(of: test) else {
             return nil
         }
         let lifted = inner.lifted(to: path)

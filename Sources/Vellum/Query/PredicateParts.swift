@@ -4,48 +4,41 @@ internal import VellumEngine
 
 // The parts of a predicate that an index understands: properties and constants.
 
-/// Returns the key path of the part if it is a property of the scope's own variable.
-func propertyPath<Part: PredicateExpression, Environment>(
-    of part: Part,
-    in scope: PredicateScope<Environment>
-) -> KeyPath<Environment, Part.Output>? {
-    ownPath(of: part, in: scope)
-        ?? path(of: part, in: scope) as? KeyPath<Environment, Part.Output>
-}
-
-/// Returns the tests of the part if it is a property of the scope's own variable, or the value of
-/// an optional one that is not `nil` here.
-func propertyTests<Part: PredicateExpression, Environment>(
-    of part: Part,
-    in scope: PredicateScope<Environment>
-) -> PropertyTests<Environment, Part.Output>? {
-    if let path = ownPath(of: part, in: scope) { return PropertyTests(path) }
-    return switch path(of: part, in: scope) {
-    case let path as KeyPath<Environment, Part.Output>: PropertyTests(path)
-    case let path as KeyPath<Environment, Part.Output?>: PropertyTests(optional: path)
-    default: nil
+extension PredicateScope {
+    /// Returns the key path of the part if it is a property of the scope's own variable.
+    func propertyPath<Part: PredicateExpression>(
+        of part: Part
+    ) -> KeyPath<Environment, Part.Output>? {
+        ownPath(of: part) ?? path(of: part) as? KeyPath<Environment, Part.Output>
     }
-}
 
-/// Returns the key path of `$0.name`, the most frequent part, for which a cast to a type is faster
-/// than one to a protocol.
-private func ownPath<Part: PredicateExpression, Environment>(
-    of part: Part,
-    in scope: PredicateScope<Environment>
-) -> KeyPath<Environment, Part.Output>? {
-    typealias OwnProperty = PredicateExpressions.KeyPath<
-        PredicateExpressions.Variable<Environment>, Part.Output
-    >
-    guard let part = part as? OwnProperty, part.root.key == scope.own?.variable else { return nil }
-    return part.keyPath
-}
+    /// Returns the tests of the part if it is a property of the scope's own variable, or the value
+    /// of an optional one that is not `nil` here.
+    func propertyTests<Part: PredicateExpression>(
+        of part: Part
+    ) -> PropertyTests<Environment, Part.Output>? {
+        if let path = ownPath(of: part) { return PropertyTests(path) }
+        return switch path(of: part) {
+        case let path as KeyPath<Environment, Part.Output>: PropertyTests(path)
+        case let path as KeyPath<Environment, Part.Output?>: PropertyTests(optional: path)
+        default: nil
+        }
+    }
 
-private func path<Environment>(
-    of part: some PredicateExpression,
-    in scope: PredicateScope<Environment>
-) -> AnyKeyPath? {
-    guard let own = scope.own, let part = part as? any PropertyExpression else { return nil }
-    return part.path(from: own)
+    /// Returns the key path of `$0.name`, the most frequent part, for which a cast to a type is
+    /// faster than one to a protocol.
+    private func ownPath<Part: PredicateExpression>(
+        of part: Part
+    ) -> KeyPath<Environment, Part.Output>? {
+        typealias OwnProperty = PredicateExpressions.KeyPath<Variable<Environment>, Part.Output>
+        guard let part = part as? OwnProperty, part.root.key == own?.variable else { return nil }
+        return part.keyPath
+    }
+
+    private func path(of part: some PredicateExpression) -> AnyKeyPath? {
+        guard let own, let part = part as? any PropertyExpression else { return nil }
+        return part.path(from: own)
+    }
 }
 
 /// The variable whose properties a scope knows.
@@ -214,13 +207,15 @@ struct CoalescedProperty<Root, Property> {
     }
 }
 
-/// Returns the part as an optional property with a constant in the place of `nil`, if it is one.
-func coalescedProperty<Part: PredicateExpression, Environment>(
-    of part: Part,
-    in scope: PredicateScope<Environment>
-) -> CoalescedProperty<Environment, Part.Output>? {
-    (part as? any CoalescingExpression)?.coalesced(in: scope)
-        as? CoalescedProperty<Environment, Part.Output>
+extension PredicateScope {
+    /// Returns the part as an optional property with a constant in the place of `nil`, if it is
+    /// one.
+    func coalescedProperty<Part: PredicateExpression>(
+        of part: Part
+    ) -> CoalescedProperty<Environment, Part.Output>? {
+        (part as? any CoalescingExpression)?.coalesced(in: self)
+            as? CoalescedProperty<Environment, Part.Output>
+    }
 }
 
 private protocol CoalescingExpression {
@@ -229,7 +224,7 @@ private protocol CoalescingExpression {
 
 extension PredicateExpressions.NilCoalesce: CoalescingExpression {
     fileprivate func coalesced<Environment>(in scope: PredicateScope<Environment>) -> Any? {
-        guard let path = propertyPath(of: lhs, in: scope) as? KeyPath<Environment, RHS.Output?>
+        guard let path = scope.propertyPath(of: lhs) as? KeyPath<Environment, RHS.Output?>
         else { return nil }
         return constant(of: rhs).map {
             CoalescedProperty(tests: PropertyTests(optional: path), defaultValue: $0)

@@ -145,7 +145,7 @@ extension Ordering {
         case let type as any Comparable.Type: return by(path, type, isDescending: isDescending)
         case let type as any AnyOptional.Type:
             return (type.wrapped as? any Comparable.Type).flatMap {
-                byOptional(path, $0, isDescending: isDescending)
+                by(path, $0, isDescending: isDescending)
             }
         default: return nil
         }
@@ -156,14 +156,10 @@ extension Ordering {
         _ type: Property.Type,
         isDescending: Bool
     ) -> Ordering? {
-        (path as? KeyPath<Value, Property>).map { by($0, isDescending: isDescending) }
-    }
-
-    private static func byOptional<Property: Comparable>(
-        _ path: PartialKeyPath<Value>,
-        _ type: Property.Type,
-        isDescending: Bool
-    ) -> Ordering? {
-        (path as? KeyPath<Value, Property?>).map { by($0, isDescending: isDescending) }
+        switch path {
+        case let path as KeyPath<Value, Property>: by(path, isDescending: isDescending)
+        case let path as KeyPath<Value, Property?>: by(path, isDescending: isDescending)
+        default: nil
+        }
     }
 }

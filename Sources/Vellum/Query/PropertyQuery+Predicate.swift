@@ -110,7 +110,7 @@ extension PredicateExpressions.Comparison: PropertyRelating {
 
 extension PredicateExpressions.ComparisonOperator {
     /// The operator that has its sides exchanged.
-    fileprivate var mirrored: Self? {
+    var mirrored: Self? {
         switch self {
         case .lessThan: .greaterThan
         case .lessThanOrEqual: .greaterThanOrEqual

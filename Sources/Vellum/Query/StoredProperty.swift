@@ -33,7 +33,7 @@ enum StoredProperty {
         case is UUID.Type:
             return {
                 if case .bytes(let bytes) = $0, bytes.count == 16 {
-                    identifier(bytes)
+                    UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
                 } else {
                     nil
                 }
@@ -46,13 +46,6 @@ enum StoredProperty {
 
     private static func number(_ stored: IndexValue) -> Double? {
         if case .integer(let rank) = stored { IndexValue.number(ofRank: rank) } else { nil }
-    }
-
-    private static func identifier(_ bytes: Data) -> UUID {
-        var uuid: uuid_t =
-            (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-        withUnsafeMutableBytes(of: &uuid) { _ = bytes.copyBytes(to: $0) }
-        return UUID(uuid: uuid)
     }
 
     private static func integerReader<Integer: FixedWidthInteger>(

@@ -1,17 +1,17 @@
 #if Valkey
     internal import Foundation
-    package import VellumCore
-    package import VellumRemote
+    internal import VellumCore
+    internal import VellumRemote
 
     /// The entries of one cache on a Valkey or Redis server.
-    package final class ValkeyBackend: RemoteBackend {
+    final class ValkeyBackend: RemoteBackend {
         /// How long calls may take and leases last, in milliseconds.
-        package struct Times: Sendable {
-            package var read: Int64 = 250
-            package var write: Int64 = 1000
-            package var lease: Int64 = 2000
+        struct Times: Sendable {
+            var read: Int64 = 250
+            var write: Int64 = 1000
+            var lease: Int64 = 2000
 
-            package init() {}
+            init() {}
         }
 
         let route: Route
@@ -19,7 +19,7 @@
         private let groupKeys: RemoteKeys
         private let times: Times
 
-        package init(
+        init(
             _ route: Route,
             _ keys: RemoteKeys,
             _ groupKeys: RemoteKeys,
@@ -32,7 +32,7 @@
         }
 
         /// The backend of a server alone.
-        package convenience init(
+        convenience init(
             _ link: Link,
             _ keys: RemoteKeys,
             _ groupKeys: RemoteKeys,
@@ -41,7 +41,7 @@
             self.init(.server(link), keys, groupKeys, times)
         }
 
-        package func entry(forKey key: EntryKey) async throws(RemoteFailure) -> RemoteEntry {
+        func entry(forKey key: EntryKey) async throws(RemoteFailure) -> RemoteEntry {
             let name = keys.value(of: key)
             return try entry(
                 try await answer(Self.read(name), name, within: times.read),
@@ -58,8 +58,7 @@
             Int64(RemoteRecord.longest)
         )
 
-        package func entries(forKeys asked: [EntryKey]) async throws(RemoteFailure) -> [RemoteEntry]
-        {
+        func entries(forKeys asked: [EntryKey]) async throws(RemoteFailure) -> [RemoteEntry] {
             var entries: [RemoteEntry] = []
             if route.cluster != nil {
                 let replies = try await answers(
@@ -92,7 +91,7 @@
             return entries
         }
 
-        package func entryOrLease(
+        func entryOrLease(
             forKey key: EntryKey,
             token: LeaseToken,
             ignoresEntry: Bool,
@@ -116,7 +115,7 @@
             }
         }
 
-        package func put(
+        func put(
             _ record: RemoteRecord,
             forKey key: EntryKey,
             lifetime: Int64?
@@ -126,7 +125,7 @@
             }
         }
 
-        package func putIfAbsent(
+        func putIfAbsent(
             _ record: RemoteRecord,
             forKey key: EntryKey,
             lifetime: Int64?,
@@ -177,7 +176,7 @@
             )
         }
 
-        package func drop(_ dropped: [EntryKey]) async throws(RemoteFailure) {
+        func drop(_ dropped: [EntryKey]) async throws(RemoteFailure) {
             guard !dropped.isEmpty else { return }
             let names = dropped.map {
                 [keys.value(of: $0), keys.lease(of: $0)]
@@ -187,7 +186,7 @@
             }
         }
 
-        package func dropAll(at places: Set<Int>) async -> [Int: RemoteFailure] {
+        func dropAll(at places: Set<Int>) async -> [Int: RemoteFailure] {
             guard let cluster = route.cluster else { return await dropAll(at: places) { _ in nil } }
             // Where slots are on their way to, too.
             await cluster.learnAnew(within: times.write)
@@ -247,7 +246,7 @@
             } while cursor != "0"
         }
 
-        package func epochs(
+        func epochs(
             of groups: [EntryKey],
             orMake new: (epoch: UInt64, lifetime: Int64?)?
         ) async throws(RemoteFailure) -> [EntryKey: UInt64] {
@@ -279,7 +278,7 @@
             return Dictionary(found) { first, _ in first }
         }
 
-        package func removeGroups(_ groups: [EntryKey], epoch: UInt64) async throws(RemoteFailure) {
+        func removeGroups(_ groups: [EntryKey], epoch: UInt64) async throws(RemoteFailure) {
             for reply in try await run(
                 Scripts.removeGroups,
                 groups.map { [groupKeys.value(of: $0)] },
@@ -290,9 +289,9 @@
             }
         }
 
-        package var leaseDuration: Int64 { times.lease }
+        var leaseDuration: Int64 { times.lease }
 
-        package func fill(
+        func fill(
             _ record: RemoteRecord,
             forKey key: EntryKey,
             lifetime: Int64?,
@@ -301,7 +300,7 @@
             try await put(record, key, lifetime, by: Scripts.fill, token: token)
         }
 
-        package func renewEntry(
+        func renewEntry(
             _ record: RemoteRecord,
             forKey key: EntryKey,
             lifetime: Int64?,
@@ -317,7 +316,7 @@
             )
         }
 
-        package func renew(
+        func renew(
             _ token: LeaseToken,
             forKey key: EntryKey
         ) async throws(RemoteFailure) -> Bool {
@@ -331,8 +330,7 @@
             )
         }
 
-        package func giveBack(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure)
-        {
+        func giveBack(_ token: LeaseToken, forKey key: EntryKey) async throws(RemoteFailure) {
             _ = try await run(
                 Scripts.giveBack,
                 [keys.lease(of: key)],

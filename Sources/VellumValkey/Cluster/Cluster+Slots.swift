@@ -6,11 +6,7 @@
         // MARK: Where the slots are
 
         private func makePrimary(_ address: ClusterMap.Address, _ state: inout State) -> Primary {
-            var server = server.at(
-                (address.host, address.port),
-                as: server.user,
-                server.password
-            )
+            var server = server.at((address.host, address.port))
             server.seeds = []
             // There are fewer primaries (``mostPrimaries``).
             let place = state.freePlaces.popLast() ?? Trusts.most - 1
@@ -233,11 +229,7 @@
                 if let link, link.isConnected {
                     replies = try await link.call(all: commands, within: server.connectTimeout)
                 } else {
-                    let node = server.at(
-                        (address.host, address.port),
-                        as: server.user,
-                        server.password
-                    )
+                    let node = server.at((address.host, address.port))
                     let answers = try await Discovery.ask(node, commands)
                     try Handshake.check(answers[0], of: node, mustBePrimary: false)
                     replies = Array(answers.dropFirst())

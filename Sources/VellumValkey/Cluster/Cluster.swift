@@ -1,44 +1,28 @@
 #if Valkey
-    package import VellumCore
-    package import VellumRemote
+    internal import VellumCore
+    internal import VellumRemote
 
     /// A cluster: a link to each primary that has slots, and which slots those are (decision 87).
     ///
     /// A command goes to the primary of its key's slot, and where that redirects it. Once a second
     /// a node is asked whether the slots are where they were; more often while a primary cannot be
     /// reached.
-    package final class Cluster: Sendable {
+    final class Cluster: Sendable {
         /// Receives the events of the primaries, each of which has a place while it is one.
-        package struct Observer: Sendable {
+        struct Observer: Sendable {
             /// Receives the events of the link to a primary.
-            package var link: @Sendable (_ place: Int) -> Link.Observer
+            var link: @Sendable (_ place: Int) -> Link.Observer
             /// Is called every ``pause`` for a primary.
-            package var beat: @Sendable (Link, _ place: Int) async -> Void
+            var beat: @Sendable (Link, _ place: Int) async -> Void
             /// These have lost slots.
-            package var onMoved: @Sendable (_ places: Set<Int>) -> Void
+            var onMoved: @Sendable (_ places: Set<Int>) -> Void
             /// Somebody may have changed the key, because it was read elsewhere than where its slot
             /// is.
-            package var onElsewhere: @Sendable (_ key: String) -> Void
+            var onElsewhere: @Sendable (_ key: String) -> Void
             /// No primary has the place any more.
-            package var onFreed: @Sendable (_ place: Int) -> Void
+            var onFreed: @Sendable (_ place: Int) -> Void
             /// In milliseconds.
-            package var pause: Int64
-
-            package init(
-                link: @escaping @Sendable (_ place: Int) -> Link.Observer,
-                beat: @escaping @Sendable (Link, _ place: Int) async -> Void,
-                onMoved: @escaping @Sendable (_ places: Set<Int>) -> Void,
-                onElsewhere: @escaping @Sendable (_ key: String) -> Void,
-                onFreed: @escaping @Sendable (_ place: Int) -> Void,
-                pause: Int64
-            ) {
-                self.link = link
-                self.beat = beat
-                self.onMoved = onMoved
-                self.onElsewhere = onElsewhere
-                self.onFreed = onFreed
-                self.pause = pause
-            }
+            var pause: Int64
         }
 
         final class Primary: Sendable {
@@ -97,7 +81,7 @@
         let watch = Locked<Task<Void, Never>?>(nil)
 
         /// Connects to nothing yet.
-        package init(
+        init(
             of server: ServerConfiguration,
             clock: CoarseClock = .system,
             observer: Observer
@@ -110,7 +94,7 @@
         deinit { close() }
 
         /// Ends all connections for good. Callers that wait get ``RemoteFailure/closed``.
-        package func close() {
+        func close() {
             watch.withLock { $0 }?.cancel()
             let ended = state.withLock { state in
                 state.isClosed = true
@@ -132,14 +116,14 @@
             }
         }
 
-        package func place(ofSlot slot: Int) -> Int? {
+        func place(ofSlot slot: Int) -> Int? {
             state.withLock { state in
                 state.map.ownerIndex(of: slot).map { state.primaries[$0].place }
             }
         }
 
         /// Also those to which slots may be on their way.
-        package var places: [Int] {
+        var places: [Int] {
             state.withLock {
                 $0.primaries.map(\.place) + $0.guests.values.map(\.place)
             }
@@ -154,7 +138,7 @@
         /// - Parameters:
         ///   - key: One of its keys, which all have one slot.
         ///   - atReply: As for ``Link/call(_:within:atReply:)``. The last call counts.
-        package func call(
+        func call(
             _ command: RESPCommand,
             key: String,
             within milliseconds: Int64,
@@ -249,7 +233,7 @@
 
         /// Sends commands, those of each primary in a row and to all at the same time, and returns
         /// their results in their order.
-        package func call(
+        func call(
             each commands: [(command: RESPCommand, key: String)],
             within milliseconds: Int64
         ) async -> [Result<RESPValue, RemoteFailure>] {
@@ -350,7 +334,7 @@
         }
 
         /// Sends a command to the primary in a place.
-        package func call(
+        func call(
             _ command: RESPCommand,
             at place: Int,
             within milliseconds: Int64

@@ -2,41 +2,41 @@
 /// (redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec). A pure value.
 package struct ClusterMap: Equatable, Sendable {
     /// Where a node is.
-    package struct Address: Hashable, Sendable, CustomStringConvertible {
-        package var host: String
-        package var port: Int
+    struct Address: Hashable, Sendable, CustomStringConvertible {
+        var host: String
+        var port: Int
 
-        package init(_ host: String, _ port: Int) {
+        init(_ host: String, _ port: Int) {
             self.host = host
             self.port = port
         }
 
-        package var description: String { "\(host):\(port)" }
+        var description: String { "\(host):\(port)" }
     }
 
-    package static let slotCount = 16384
+    static let slotCount = 16384
     private static let nobody = UInt16.max
 
-    package private(set) var primaries: [Address] = []
+    private(set) var primaries: [Address] = []
     /// Of each slot, the index of its primary.
     private var owners = [UInt16](repeating: nobody, count: slotCount)
 
-    package init() {}
+    init() {}
 
     /// Whether a slot has a primary.
-    package var isEmpty: Bool { primaries.isEmpty }
+    var isEmpty: Bool { primaries.isEmpty }
 
     /// The index in ``primaries``.
-    package func ownerIndex(of slot: Int) -> Int? {
+    func ownerIndex(of slot: Int) -> Int? {
         owners[slot] == Self.nobody ? nil : Int(owners[slot])
     }
 
-    package func owner(of slot: Int) -> Address? {
+    func owner(of slot: Int) -> Address? {
         ownerIndex(of: slot).map { primaries[$0] }
     }
 
     /// Gives a slot to a primary.
-    package mutating func move(_ slot: Int, to address: Address) {
+    mutating func move(_ slot: Int, to address: Address) {
         owners[slot] = index(of: address)
     }
 
@@ -48,7 +48,7 @@ package struct ClusterMap: Equatable, Sendable {
 
     /// What several nodes say, of which some may not know yet of a failover, or never: each slot
     /// has the primary of the highest epoch, as the nodes decide it among themselves.
-    package init(_ views: [ClusterView]) {
+    init(_ views: [ClusterView]) {
         var epochs = [Int64](repeating: .min, count: Self.slotCount)
         for view in views {
             for range in view.ranges {
@@ -70,7 +70,7 @@ package struct ClusterMap: Equatable, Sendable {
     }
 
     /// The primaries that have lost a slot since, or are none any more.
-    package func losers(since before: ClusterMap) -> Set<Address> {
+    func losers(since before: ClusterMap) -> Set<Address> {
         let now = before.primaries.map {
             primaries.firstIndex(of: $0).map(UInt16.init) ?? Self.nobody
         }
@@ -87,7 +87,7 @@ package struct ClusterMap: Equatable, Sendable {
     }
 
     /// Whether each slot has the same primary in both.
-    package func agrees(with other: ClusterMap) -> Bool {
+    func agrees(with other: ClusterMap) -> Bool {
         losers(since: other).isEmpty && other.losers(since: self).isEmpty
     }
 
@@ -120,13 +120,13 @@ package struct ClusterMap: Equatable, Sendable {
     }
 
     /// The slots of names that begin alike, with a brace in their beginning and one at their end.
-    package struct Slots: Sendable {
+    struct Slots: Sendable {
         /// Of what stands after the first brace of the beginning.
         private let sum: UInt16
         /// Whether another brace ends there what counts.
         private let isOne: Bool
 
-        package init(beginning: String) {
+        init(beginning: String) {
             let tag = beginning.utf8.drop { $0 != UInt8(ascii: "{") }.dropFirst()
             let end = tag.firstIndex(of: UInt8(ascii: "}"))
             sum = ClusterMap.sum(tag[..<(end ?? tag.endIndex)])
@@ -134,7 +134,7 @@ package struct ClusterMap: Equatable, Sendable {
         }
 
         /// The slot of a name, of which this is between the beginning and the end.
-        package func slot(of rest: String) -> Int {
+        func slot(of rest: String) -> Int {
             var rest = rest
             let sum =
                 isOne
@@ -154,27 +154,27 @@ package struct ClusterMap: Equatable, Sendable {
 }
 
 /// What a node says of its cluster: who has which slots, and since which epoch.
-package struct ClusterView: Sendable {
-    package struct Range: Sendable {
-        package var slots: ClosedRange<Int>
-        package var address: ClusterMap.Address
-        package var epoch: Int64
+struct ClusterView: Sendable {
+    struct Range: Sendable {
+        var slots: ClosedRange<Int>
+        var address: ClusterMap.Address
+        var epoch: Int64
 
-        package init(_ slots: ClosedRange<Int>, _ address: ClusterMap.Address, epoch: Int64) {
+        init(_ slots: ClosedRange<Int>, _ address: ClusterMap.Address, epoch: Int64) {
             self.slots = slots
             self.address = address
             self.epoch = epoch
         }
     }
 
-    package var ranges: [Range]
+    var ranges: [Range]
     /// The names of all nodes that it knows.
-    package var nodes: Set<String> = []
+    var nodes: Set<String> = []
     /// Where replicas are, and primaries without slots, to which some may be on their way.
-    package var replicas = [ClusterMap.Address]()
-    package var empty = [ClusterMap.Address]()
+    var replicas = [ClusterMap.Address]()
+    var empty = [ClusterMap.Address]()
 
-    package init(_ ranges: [Range]) { self.ranges = ranges }
+    init(_ ranges: [Range]) { self.ranges = ranges }
 
     /// Reads the replies to CLUSTER SLOTS, which has the addresses for clients, and to CLUSTER
     /// NODES, which has the epochs.
@@ -185,7 +185,7 @@ package struct ClusterView: Sendable {
     ///   - prefersNames: Whether a name of a host is better than its address, because a certificate
     ///     is for the name.
     /// - Returns: `nil` if they are something else.
-    package init?(
+    init?(
         slots: RESPValue,
         nodes: RESPValue?,
         asked: ClusterMap.Address,

@@ -2,7 +2,7 @@
     internal import VellumRemote
 
     /// Where the commands of a program go.
-    package enum Route: Sendable {
+    enum Route: Sendable {
         case server(Link)
         case cluster(Cluster)
 

@@ -147,11 +147,7 @@
             if flags.contains(where: { ["s_down", "o_down", "disconnected"].contains($0) }) {
                 throw .unreachable("The Sentinel \(sentinel) does not reach the primary.")
             }
-            let primary = server.at(
-                (address[0], port),
-                as: server.user,
-                server.password
-            )
+            let primary = server.at((address[0], port))
             return (primary, facts.text(named: "config-epoch").flatMap { Int64($0) } ?? 0)
         }
 

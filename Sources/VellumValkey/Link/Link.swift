@@ -82,7 +82,7 @@
 
         /// Asks for the server's time, and, in the same write, whether it is still the primary: if
         /// it is not, the connection ends before any caller gets another reply.
-        package func beat(within milliseconds: Int64) async throws(RemoteFailure) -> ServerTime? {
+        func beat(within milliseconds: Int64) async throws(RemoteFailure) -> ServerTime? {
             let connection = try connection()
             connection.send(Handshake.hello(nil), within: milliseconds) {
                 [weak connection, server] reply in

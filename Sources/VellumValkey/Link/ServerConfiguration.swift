@@ -3,8 +3,8 @@ package struct ServerConfiguration: Sendable {
     package var host: String
     package var port: Int
     package var user: String?
-    package var password: String?
-    package var database: Int
+    var password: String?
+    var database: Int
     /// How long a connection and its first commands may take, in milliseconds.
     package var connectTimeout: Int64 = 2000
     /// How long it may stay silent before it counts as lost, in milliseconds. No call may take
@@ -12,32 +12,26 @@ package struct ServerConfiguration: Sendable {
     package var longestSilence: Int64 = 2000
     #if Valkey
         /// How connections are encrypted; `nil` if they are not.
-        package var tls: TLSClient?
+        var tls: TLSClient?
     #endif
     /// Where the primary may be, without Sentinels; empty if it is always here.
-    package var places: [ServerConfiguration] = []
+    var places: [ServerConfiguration] = []
     /// Nodes of a cluster that know the others; empty if there is none.
-    package var seeds: [ServerConfiguration] = []
+    var seeds: [ServerConfiguration] = []
     /// Whether the server is a node of a cluster.
-    package var isInCluster = false
+    var isInCluster = false
     /// Whether values in memory are returned without asking: the server then has to say what others
     /// change.
-    package var mustTrack = true
+    var mustTrack = true
     /// Who knows where the primary is, and the name that they give it.
     package var sentinels = [ServerConfiguration]()
-    package var primaryName = ""
+    var primaryName = ""
 
     /// Another server that is reached in the same way.
-    func at(
-        _ address: (host: String, port: Int),
-        as user: String?,
-        _ password: String?
-    ) -> ServerConfiguration {
+    func at(_ address: (host: String, port: Int)) -> ServerConfiguration {
         var other = self
         other.host = address.host
         other.port = address.port
-        other.user = user
-        other.password = password
         return other
     }
 

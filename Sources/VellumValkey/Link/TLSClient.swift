@@ -9,7 +9,7 @@
 
     /// The TLS configuration of connections. Certificates are read once, when the first connection
     /// is made.
-    package final class TLSClient: Sendable {
+    final class TLSClient: Sendable {
         private let options: ValkeyConfiguration.TLS
 
         init(_ options: ValkeyConfiguration.TLS) { self.options = options }

@@ -28,26 +28,23 @@ package struct RESPCommand: Sendable {
     }
 
     /// The bytes of a command that is sent again and again, around its first argument.
-    package struct Frame: Sendable {
+    struct Frame: Sendable {
         fileprivate let name: String
         fileprivate let (start, end): ([UInt8], [UInt8])
 
         /// - Parameter after: The arguments after the first one.
-        package init(_ name: String, after: any Argument...) {
+        init(_ name: String, after: any Argument...) {
             let whole = RESPCommand([name, ""] + after).bytes
             // $0, and an empty line.
-            let empty = Array("$0\r\n\r\n".utf8)
-            let place =
-                whole.indices.first {
-                    whole[$0...].starts(with: empty)
-                } ?? whole.endIndex
+            let empty =
+                whole.firstRange(of: Array("$0\r\n\r\n".utf8)) ?? whole.endIndex..<whole.endIndex
             self.name = name
-            start = Array(whole[..<place])
-            end = Array(whole[place...].dropFirst(empty.count))
+            start = Array(whole[..<empty.lowerBound])
+            end = Array(whole[empty.upperBound...])
         }
     }
 
-    package init(_ frame: Frame, key: String) {
+    init(_ frame: Frame, key: String) {
         name = frame.name
         bytes = frame.start
         bytes.reserveCapacity(frame.start.count + frame.end.count + key.utf8.count + 16)

@@ -54,7 +54,7 @@ extension RESPValue {
         }.flatMap { parts[$0 + 1].text }
     }
 
-    package var integer: Int64? {
+    var integer: Int64? {
         if case .integer(let integer) = self { integer } else { nil }
     }
 

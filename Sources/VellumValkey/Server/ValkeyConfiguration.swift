@@ -243,17 +243,20 @@ extension ValkeyConfiguration: CustomStringConvertible, CustomDebugStringConvert
             let places =
                 [server]
                 + otherAddresses.map {
-                    server.at(Self.address($0, port: 6379), as: user, password)
+                    server.at(Self.address($0, port: 6379))
                 }
             server.places = otherAddresses.isEmpty ? [] : places
             server.sentinels = sentinels.map {
-                server.at(Self.address($0, port: 26379), as: sentinelUser, sentinelPassword)
+                var sentinel = server.at(Self.address($0, port: 26379))
+                sentinel.user = sentinelUser
+                sentinel.password = sentinelPassword
+                return sentinel
             }
             server.primaryName = primaryName
             server.isInCluster = !clusterNodes.isEmpty
             server.mustTrack = trustMilliseconds > 0
             server.seeds = clusterNodes.map {
-                server.at(Self.address($0, port: 6379), as: user, password)
+                server.at(Self.address($0, port: 6379))
             }
             return server
         }

@@ -122,7 +122,7 @@ struct PredicateTests {
 
     private func compare(_ predicate: Predicate<Sample>) throws {
         let condition = Condition(predicate)
-        let closure = try compiled(predicate.expression, in: PredicateScope(predicate.variable))
+        let closure = try PredicateScope(predicate.variable).compiled(predicate.expression)
         for sample in Self.samples {
             let expected = Result { try predicate.evaluate(sample) }
             for evaluate in [closure, condition.matches, condition.evaluation()] {

@@ -75,7 +75,7 @@ struct FileWriter: Sendable {
 
     private func makeFolders() throws(FileError) {
         try folder.fileSystem.makeFolders(folder.path) { (path) throws(FileError) in
-            try syncParent(of: path)
+            try sync(Folder(path, on: folder.fileSystem).parent)
         }
     }
 
@@ -90,10 +90,6 @@ struct FileWriter: Sendable {
         let answer = call.sync(file, .syncingFolder)
         _ = call.close(file)
         guard answer == 0 else { throw folder.error(.syncing, answer) }
-    }
-
-    private func syncParent(of path: String) throws(FileError) {
-        try sync(Folder(path, on: folder.fileSystem).parent)
     }
 
     private func writeTemporary(_ pieces: [Data]) throws(FileError) -> String {
