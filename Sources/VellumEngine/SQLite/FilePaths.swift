@@ -109,8 +109,7 @@ package enum FilePaths {
         _ suffixes: [String],
         mayHaveLinks: Bool = false,
         _ accept: (_ path: String, stat) throws(SQLiteError) -> Void = {
-            _,
-            _ throws(SQLiteError) in
+            (_, _) throws(SQLiteError) in
         }
     ) throws(SQLiteError) {
         guard database != ":memory:" else { return }
