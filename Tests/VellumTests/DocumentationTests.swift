@@ -216,7 +216,7 @@ struct DocumentationTests {
     private static let filesWithSQL: Set = [
         "VellumEngine/SQLite/SQL.swift", "VellumEngine/Tables/ArchiveTotals.swift",
         "VellumEngine/Tables/EntryTable.swift", "VellumEngine/Tables/Features.swift",
-        "VellumEngine/Tables/MemberTable.swift",
+        "VellumEngine/Tables/MemberTable.swift", "VellumEngine/Tables/RemovedTable.swift",
         "VellumEngine/Tables/RecencyTables.swift",
         "VellumEngine/Tables/IndexTables.swift", "VellumEngine/Tables/IndexState.swift",
         "VellumEngine/Tables/RetentionTable.swift", "VellumEngine/Tables/SizingTable.swift",
