@@ -12,7 +12,7 @@ extension MiniCache {
     ///
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func removeAll() throws(MiniCacheError) {
-        try withStore { (store) throws(VellumError) in try core.removeAll(in: store) }
+        try withStore { store throws(VellumError) in try core.removeAll(in: store) }
         core.didRemoveAll()
     }
 
@@ -25,7 +25,7 @@ extension MiniCache {
     /// - Complexity: O(1).
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func count() throws(MiniCacheError) -> Int {
-        try unlessReplaced(0, withStore { (store) throws(VellumError) in try store.count() })
+        try unlessReplaced(0, withStore { store throws(VellumError) in try store.count() })
     }
 
     /// Returns the keys of valid values, most recently used first.
@@ -39,7 +39,7 @@ extension MiniCache {
     public func keys(limit: Int = .max) throws(MiniCacheError) -> [Key] {
         let uses = try unlessReplaced(
             [],
-            withStore { (store) throws(VellumError) in try store.keysByUse(under: expiration) }
+            withStore { store throws(VellumError) in try store.keysByUse(under: expiration) }
         )
         return try keys(of: uses, limit: limit)
     }
@@ -51,7 +51,7 @@ extension MiniCache {
             let entryKey = use.key
             let isNoValue = try unlessReplaced(
                 true,
-                withStore { (store) throws(VellumError) in
+                withStore { store throws(VellumError) in
                     try isTombstone(entryKey, bytes: use.bytes, in: store)
                 }
             )
@@ -122,7 +122,7 @@ extension MiniCache {
         let group = try core.groups([group])[0]
         let uses = try unlessReplaced(
             [],
-            withStore { (store) throws(VellumError) in
+            withStore { store throws(VellumError) in
                 try store.keysByUse(group: group, under: expiration)
             }
         )
@@ -151,7 +151,7 @@ extension MiniCache {
         let group = try core.groups([group])[0]
         // A failure of one of them that was reported is a new one when it happens again.
         defer { core.didRemoveAll() }
-        return try withStore { (store) throws(VellumError) in try store.removeAll(group: group) }
+        return try withStore { store throws(VellumError) in try store.removeAll(group: group) }
     }
 
     // MARK: Many keys
@@ -187,14 +187,14 @@ extension MiniCache {
     func values(of entryKeys: [EntryKey]) throws(MiniCacheError) -> [Value?] {
         let cached = try unlessReplaced(
             [],
-            withStore { (store) throws(VellumError) in
+            withStore { store throws(VellumError) in
                 try store.values(forKeys: entryKeys, under: expiration)
             }
         )
         var values: [Value?] = []
         for (found, key) in zip(cached, entryKeys) {
             values.append(
-                try found.flatMap { (found) throws(MiniCacheError) in try value(of: found, key) }
+                try found.flatMap { found throws(MiniCacheError) in try value(of: found, key) }
             )
         }
         return values
@@ -205,7 +205,7 @@ extension MiniCache {
     /// - Complexity: O(1).
     /// - Throws: ``MiniCacheError`` if the disk fails.
     public func statistics() throws(MiniCacheError) -> StoreStatistics {
-        try withStore { (store) throws(VellumError) in try store.statistics() }
+        try withStore { store throws(VellumError) in try store.statistics() }
     }
 
     /// The limits of memory and disk, in bytes of encoded values.
@@ -259,7 +259,7 @@ extension MiniCache where Key == String {
     /// - Throws: ``MiniCacheError`` if the disk fails. Values of earlier transactions stay removed.
     @discardableResult
     public func removeAll(prefix: String) throws(MiniCacheError) -> Int {
-        try withStore { (store) throws(VellumError) in
+        try withStore { store throws(VellumError) in
             try store.removeAll(prefix: CacheKey.text(prefix), under: expiration) {
                 (entry) throws(VellumError) in
                 // The empty prefix is also that of keys which are no strings.

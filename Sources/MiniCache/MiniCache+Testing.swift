@@ -25,13 +25,13 @@ extension MiniCache {
 
     /// Makes everything durable that this process has written.
     package func flush() throws(MiniCacheError) {
-        try withStore { (store) throws(VellumError) in try store.flush() }
+        try withStore { store throws(VellumError) in try store.flush() }
     }
 
     /// Stores what a program encoded whose type had this version.
     package func store(encoded bytes: Data, version: Int64, _ key: Key) throws(MiniCacheError) {
         let entryKey = try entryKey(of: key)
-        try withStore { (store) throws(VellumError) in
+        try withStore { store throws(VellumError) in
             var transaction = StoreTransaction()
             try transaction.record(encoded: bytes, version: version, forKey: entryKey, in: store)
             try transaction.commit()

@@ -154,12 +154,12 @@ extension MiniCache {
         // A remembered miss is no value, nor is one that its migration drops.
         var isNone = false
         return try store.update(key, under: expiration, age, isNone: { _ in isNone }) { cached in
-            var value = try cached.flatMap { (cached) throws(MiniCacheError) in
+            var value = try cached.flatMap { cached throws(MiniCacheError) in
                 try self.value(of: cached, key)
             }
             isNone = value == nil
             let result = try body(&value)
-            cached = try value.map { (value) throws(MiniCacheError) in try self.cached(value) }
+            cached = try value.map { value throws(MiniCacheError) in try self.cached(value) }
             return result
         }
     }

@@ -185,7 +185,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     public func removeValue(forKey key: Key) throws(MiniCacheError) -> Bool {
         let entryKey = try entryKey(of: key)
         defer { core.didWrite(entryKey) }
-        return try withStore { (store) throws(VellumError) in try store.remove(entryKey) }
+        return try withStore { store throws(VellumError) in try store.remove(entryKey) }
     }
 
     /// Returns whether there is a valid value for a key.
@@ -209,7 +209,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
     func metadata(of entryKey: EntryKey) throws(MiniCacheError) -> EntryMetadata? {
         try unlessReplaced(
             nil,
-            withStore { (store) throws(VellumError) in
+            withStore { store throws(VellumError) in
                 guard let metadata = try store.metadata(forKey: entryKey, under: expiration) else {
                     return nil
                 }
@@ -315,10 +315,10 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         _ entryKey: EntryKey,
         _ ahead: RefreshAhead?
     ) throws(MiniCacheError) -> Value? {
-        let cached = try withStore { (store) throws(VellumError) in
+        let cached = try withStore { store throws(VellumError) in
             try store.value(forKey: entryKey, under: expiration, ahead: ahead)
         }
-        return try cached.flatMap { (cached) throws(MiniCacheError) in
+        return try cached.flatMap { cached throws(MiniCacheError) in
             try value(of: cached, entryKey)
         }
     }
@@ -373,7 +373,7 @@ public final class MiniCache<Key: Codable, Value: Codable>: Sendable {
         let groups = try core.groups(groups)
         do throws(MiniCacheError) {
             let cached = try cached(value)
-            try withStore { (store) throws(VellumError) in
+            try withStore { store throws(VellumError) in
                 try store.record(cached, forKey: entryKey, expiration: expiration, groups: groups)
             }
         } catch {

@@ -21,7 +21,7 @@ extension SQLiteStorage {
     ///   program, a limit is zero or below, or the file is open with larger limits, another
     ///   durability or another type.
     public func open() async throws(ShallowsError) {
-        try await whole { (_) throws(VellumError) in }
+        try await whole { _ throws(VellumError) in }
     }
 
     /// Returns the keys of all valid values, in normal form (NFC), most recently used first; at
@@ -30,7 +30,7 @@ extension SQLiteStorage {
     /// - Complexity: O(limit × log n).
     /// - Throws: ``ShallowsError`` if the file cannot be opened or read.
     public func keys(limit: Int = .max) async throws(ShallowsError) -> [Filename] {
-        try await whole { (store) throws(VellumError) in
+        try await whole { store throws(VellumError) in
             try store.keys(limit: limit).map { Filename(rawValue: $0.normalized) }
         }
     }
@@ -60,7 +60,7 @@ extension SQLiteStorage {
     /// - Complexity: O(1).
     /// - Throws: ``ShallowsError`` if the file cannot be opened or read.
     public func statistics() async throws(ShallowsError) -> StoreStatistics {
-        try await whole { (store) throws(VellumError) in try store.statistics() }
+        try await whole { store throws(VellumError) in try store.statistics() }
     }
 
     /// Makes the results of all earlier calls survive power loss, including the eviction order.
@@ -132,13 +132,13 @@ extension SQLiteStorage {
     }
 
     private func flush(_ call: Call) -> Reply<Void> {
-        layer.run(call) { (store) throws(VellumError) in try store.flush() }
+        layer.run(call) { store throws(VellumError) in try store.flush() }
     }
     private func suspend(_ call: Call) -> Reply<Void> {
-        layer.onOpenFile(call) { (file) throws(VellumError) in try file.suspend() }
+        layer.onOpenFile(call) { file throws(VellumError) in try file.suspend() }
     }
     private func resume(_ call: Call) -> Reply<Void> {
-        layer.onOpenFile(call) { (file) throws(VellumError) in try file.resume() }
+        layer.onOpenFile(call) { file throws(VellumError) in try file.resume() }
     }
 
     private func whole<Result: Sendable>(

@@ -240,7 +240,7 @@ extension ArchiveStore {
                     counts[value, default: 0] += count
                 }
                 return counts
-            } fromValues: { (next) throws(VellumError) in
+            } fromValues: { next throws(VellumError) in
                 var counts: [Property: Int] = [:]
                 var unequal: (value: Property, count: Int)?
                 while let object = try next() {
@@ -302,7 +302,7 @@ extension ArchiveStore {
             ) {
                 (answer) throws(VellumError) in
                 if case .sum(let sum) = answer { sum } else { nil }
-            } fromValues: { (next) throws(VellumError) in
+            } fromValues: { next throws(VellumError) in
                 var sum = ExactSum()
                 while let object = try next() { add(object, &sum) }
                 return sum
@@ -343,7 +343,7 @@ extension ArchiveStore {
                     return nil
                 }
                 return .some(value)
-            } fromValues: { (next) throws(VellumError) in
+            } fromValues: { next throws(VellumError) in
                 let compare = PropertyOrder.comparison(of: Property.self)
                 var found: Property?
                 while let object = try next() {

@@ -66,7 +66,7 @@ extension RawArchive {
             return ArchiveFile.Change(archive: name, count: nil, present: [], removed: 0)
         }
         let hashes = Set(keys.single.map(\.hash))
-        let present = try reading { (tables) throws(SQLiteError) in
+        let present = try reading { tables throws(SQLiteError) in
             var present: [String] = []
             for hash in hashes { present += try tables.keys(ofHash: hash) }
             return present.sorted()

@@ -167,9 +167,9 @@ extension RawArchive {
     ) throws(VellumError) -> Int {
         var next = scan
         var damaged = 0
-        try reading { (tables) throws(SQLiteError) in
+        try reading { tables throws(SQLiteError) in
             let haveGroups = try tables.fileHasMembers()
-            try tables.scan(&next, most: 4 << 20) { (row) throws(SQLiteError) in
+            try tables.scan(&next, most: 4 << 20) { row throws(SQLiteError) in
                 guard row.isIntact(tables.checksum) else { return damaged += 1 }
                 output.add(
                     row,

@@ -150,7 +150,7 @@ extension ArchiveFile {
     ) throws(VellumError) -> StoreOptions<CBORValue> {
         try RawArchive.refuseOpen(name, in: file)
         var options = StoreOptions<CBORValue>()
-        let present = try file.storedArchive(named: name).map { (found) throws(VellumError) in
+        let present = try file.storedArchive(named: name).map { found throws(VellumError) in
             try RawArchive(name: name, found, in: file).summary()
         }
         options.cacheVersion = archive.cacheVersion

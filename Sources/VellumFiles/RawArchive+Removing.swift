@@ -13,7 +13,7 @@ extension RawArchive {
     ///   the file was opened for reading. Nothing is removed then.
     @discardableResult
     public func remove(keys: [String]) throws(VellumError) -> Int {
-        try changing { (store) throws(VellumError) in
+        try changing { store throws(VellumError) in
             var transaction = StoreTransaction()
             for key in keys { transaction.remove(EntryKey(key), in: store) }
             return try transaction.commit().count { $0 }

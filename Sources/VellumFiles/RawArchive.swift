@@ -99,7 +99,7 @@ extension RawArchive {
     /// - Complexity: O(log n), and O(waiting entries).
     /// - Throws: ``VellumError`` if the file cannot be read.
     public func summary() throws(VellumError) -> Summary {
-        try reading { (tables) throws(SQLiteError) in
+        try reading { tables throws(SQLiteError) in
             var summary = Summary()
             let usage = try tables.totals()
             summary.entries = usage.entries
@@ -240,7 +240,7 @@ extension RawArchive {
             found = try rows(after: .min, start, most, bySize: true).entries
             found.removeLast(max(0, found.count - max(0, limit)))
         case .use:
-            let keys = try reading { (tables) throws(SQLiteError) in
+            let keys = try reading { tables throws(SQLiteError) in
                 try tables.keysByUse(
                     limit: prefix.isEmpty ? limit : .max,
                     validAt: .never,
@@ -304,7 +304,7 @@ extension RawArchive {
         _ limit: Int,
         bySize: Bool = false
     ) throws(VellumError) -> (entries: [Entry], last: Int64?) {
-        try reading { (tables) throws(SQLiteError) in
+        try reading { tables throws(SQLiteError) in
             try tables.clearedThrough()
             let read = try tables.prepared(query: RawRows.entries(tables.id, bySize: bySize))
             defer { read.reset() }
@@ -328,7 +328,7 @@ extension RawArchive {
     /// - Throws: ``VellumError`` if the file cannot be read.
     public func entry(forKey key: String) throws(VellumError) -> Entry? {
         let key = EntryKey(key)
-        return try reading { (tables) throws(SQLiteError) in
+        return try reading { tables throws(SQLiteError) in
             guard let use = try tables.lastUse(ofKey: key) else { return nil }
             return try tables.rawEntry(use.entryID)
         }
@@ -340,7 +340,7 @@ extension RawArchive {
     /// - Throws: ``VellumError``, with ``VellumError/Code/damagedEntry`` if the entry does not
     ///   match its checksum.
     public func encodedData(forKey key: String) throws(VellumError) -> Data? {
-        switch try reading({ (tables) throws(SQLiteError) in
+        switch try reading({ tables throws(SQLiteError) in
             try tables.entry(forKey: EntryKey(key))
         })
         {
@@ -412,7 +412,7 @@ extension RawArchive {
         while let item = try cursor.nextItem() {
             // It may have been removed since it was read.
             guard try isIncluded(item.value),
-                let entry = try reading({ (tables) throws(SQLiteError) in
+                let entry = try reading({ tables throws(SQLiteError) in
                     try tables.rawEntry(item.origin.entryID)
                 })
             else { continue }
@@ -425,7 +425,7 @@ extension RawArchive {
     ///
     /// - Throws: ``VellumError`` if the file cannot be read.
     public func dateFields() throws(VellumError) -> Set<String> {
-        try reading { (tables) throws(SQLiteError) in
+        try reading { tables throws(SQLiteError) in
             try tables.rawIndex()?.dateFields ?? []
         }
     }

@@ -74,7 +74,7 @@ extension ArchiveStore {
     ///
     /// - Throws: `VellumError` if the key is too long, or the disk fails.
     public func record(_ object: StoredObject) throws {
-        try withStore { (store) throws(VellumError) in
+        try withStore { store throws(VellumError) in
             var transaction = StoreTransaction()
             try transaction.record(
                 encoded: object.data,

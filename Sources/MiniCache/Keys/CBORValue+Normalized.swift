@@ -25,7 +25,7 @@ extension CBORValue {
             return Int128(exactly: number).map(CBORValue.integer) ?? self
         case .array(let elements):
             return .array(
-                try elements.map { (element) throws(MiniCacheError) in try element.normalized() }
+                try elements.map { element throws(MiniCacheError) in try element.normalized() }
             )
         case .map(let pairs): return .map(try Self.normalized(pairs))
         // A bignum that does not fit `Int128`.

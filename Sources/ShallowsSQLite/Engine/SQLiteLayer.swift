@@ -45,7 +45,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
             },
             removeAll: { call in
                 self.file.write(nil, call) {
-                    self.run(call) { (store) throws(VellumError) in try store.removeAll() }
+                    self.run(call) { store throws(VellumError) in try store.removeAll() }
                 }
             },
             lockKey: { LockKey(of: self.file, $0) }
@@ -56,7 +56,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     private func retrieveForUpdate(_ key: Filename, _ call: Call) -> Reply<UpdatableValue<Value>> {
         let entry = EntryKey(key.rawValue)
         return file.queue.run(layer: name, key: key, call) { [self] in
-            let found = answer(key) { (store) throws(VellumError) in
+            let found = answer(key) { store throws(VellumError) in
                 try store.valueForUpdate(forKey: entry)
             }
             return found.flatMap { found in
@@ -119,7 +119,7 @@ final class SQLiteLayer<Value: Codable & Sendable>: Sendable {
     ) -> Reply<Result> {
         let entry = EntryKey(key.rawValue)
         return file.write(entry, call) {
-            run(call, of: key) { (store) throws(VellumError) in try body(store, entry) }
+            run(call, of: key) { store throws(VellumError) in try body(store, entry) }
         }
     }
 

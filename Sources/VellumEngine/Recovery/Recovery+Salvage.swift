@@ -44,7 +44,7 @@ extension Recovery {
                 let found = read.compactMap { stored in
                     members.groups(of: stored.entry).map { (stored, $0) }
                 }
-                _ = try writer.transaction { (transaction) throws(SQLiteError) in
+                _ = try writer.transaction { transaction throws(SQLiteError) in
                     let edit = try transaction.edit(of: rows)
                     for (stored, groups) in found { try edit.salvage(stored, in: groups, at: now) }
                 }

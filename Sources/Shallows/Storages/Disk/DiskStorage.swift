@@ -110,7 +110,7 @@ struct PlainFiles: Sendable {
         sweptFolders.sweepOnce(folder)
         let writer = FileWriter(folder: folder, sync: sync, makesFolders: makesFolders)
         try writer.retrying { () throws(FileError) in
-            let isWritten = try writer.write([value]) { (temporary) throws(FileError) in
+            let isWritten = try writer.write([value]) { temporary throws(FileError) in
                 try writer.rename(temporary, to: name)
             }
             guard isWritten else { throw folder.error(.renaming, EISDIR, name) }

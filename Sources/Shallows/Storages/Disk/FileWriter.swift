@@ -74,7 +74,7 @@ struct FileWriter: Sendable {
     }
 
     private func makeFolders() throws(FileError) {
-        try folder.fileSystem.makeFolders(folder.path) { (path) throws(FileError) in
+        try folder.fileSystem.makeFolders(folder.path) { path throws(FileError) in
             try sync(Folder(path, on: folder.fileSystem).parent)
         }
     }

@@ -115,7 +115,7 @@ final class FolderFiles: Sendable {
     /// - Returns: `false` if there is a folder of that name.
     private func put(_ value: Data, in file: FileName) throws(FileError) -> Bool {
         let pieces = file.isShortened ? [value, LongKeyFile.end(for: file.text)] : [value]
-        return try writer.write(pieces) { (temporary) throws(FileError) in
+        return try writer.write(pieces) { temporary throws(FileError) in
             if names.needsExactName(file.name) { try makeRoom(for: file.name) }
             return try writer.rename(temporary, to: file.name)
         }
