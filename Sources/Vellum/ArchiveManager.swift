@@ -70,7 +70,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     /// - Complexity: O(log n).
     @inlinable
     public func record(_ object: Archive) {
-        reportingFailure(of: "record") {
+        reportingFailure(of: "record", default: ()) {
             try store.record(object)
             didRecord()
         }
@@ -81,7 +81,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     /// - Complexity: O(m log n) for m objects.
     @inlinable
     public func insert(all objects: [Archive]) {
-        reportingFailure(of: "insert(all:)") {
+        reportingFailure(of: "insert(all:)", default: ()) {
             try store.record(contentsOf: objects)
             didRecord()
         }
@@ -156,19 +156,19 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
 
     /// Deletes the object with the key, if there is one.
     public func delete(archiveWithKey key: String) {
-        reportingFailure(of: "delete") { _ = try store.delete(archiveWithKey: key) }
+        reportingFailure(of: "delete", default: ()) { _ = try store.delete(archiveWithKey: key) }
     }
 
     /// Deletes the objects with the keys in one transaction. Keys without an object are ignored.
     public func delete(allKeys keys: [String]) {
-        reportingFailure(of: "delete(allKeys:)") {
+        reportingFailure(of: "delete(allKeys:)", default: ()) {
             _ = try store.delete(allKeys: keys)
         }
     }
 
     /// Deletes every object.
     public func deleteAll() {
-        reportingFailure(of: "deleteAll") { try store.deleteAll() }
+        reportingFailure(of: "deleteAll", default: ()) { try store.deleteAll() }
     }
 
     /// Deletes every object that was last recorded or accessed longer ago than the interval.
@@ -176,7 +176,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     /// - Parameter interval: In seconds. Infinity deletes nothing. A negative number and NaN are
     ///   reported to ``failures`` and delete nothing.
     public func deleteAllInvalidateArchives(invalidateTimeInterval interval: TimeInterval) {
-        reportingFailure(of: "deleteAllInvalidateArchives") {
+        reportingFailure(of: "deleteAllInvalidateArchives", default: ()) {
             guard interval >= 0 else {
                 throw VellumError(
                     .invalidDuration,
@@ -234,7 +234,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, Sendable {
     @inlinable
     func reportingFailure<Value>(
         of operation: StaticString,
-        default value: Value = (),
+        default value: Value,
         _ body: () throws -> Value
     ) -> Value {
         do {

@@ -49,7 +49,7 @@ private struct LaterWords {
     private let start: UnsafeMutablePointer<UInt64>
     private static let changes = 4096 + 4096 * 32
     private static let more = 8192
-    private static let places = [9, 100, 127, changes / 8, (changes + more) / 8 - 1]
+    private static let places = [10, 100, 127, changes / 8, (changes + more) / 8 - 1]
 
     init(_ path: String) throws {
         let file = open(path, O_RDWR)

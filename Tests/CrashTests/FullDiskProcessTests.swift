@@ -37,10 +37,7 @@ struct FullDiskProcessTests {
     /// A removal of many entries on a full disk is one for every process, whatever happens to the
     /// one that removes.
     @Test(
-        arguments: [
-            CrashPoint.removalsMarked, .changesAnnounced, .committed, .removedDeleted,
-            .clearedDeleted,
-        ],
+        arguments: [CrashPoint.removalsMarked, .committed, .removedDeleted],
         [true, false]
     )
     func aProcessFindsAllThatIsRemovedOnAFullDiskOrNone(

@@ -4,9 +4,9 @@
     import TestThreads
     import Testing
     import VellumCore
-    import VellumRemote
     import VellumTestSupport
 
+    @testable import VellumRemote
     @testable import VellumValkey
 
     /// What is remembered of a real server while others write: an old value may be returned for a

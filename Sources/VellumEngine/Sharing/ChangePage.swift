@@ -230,7 +230,7 @@ package struct ChangePage: @unchecked Sendable {
     private func changeRemovals(toOdd: Bool) {
         let present = removals
         guard (present & 1 == 1) != toOdd else { return }
-        word(Self.removalsWord).pointee.compareExchange(
+        _ = word(Self.removalsWord).pointee.compareExchange(
             expected: present,
             desired: present &+ 1,
             ordering: .sequentiallyConsistent

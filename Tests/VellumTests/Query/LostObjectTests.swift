@@ -315,7 +315,7 @@ struct LostObjectTests {
         )
         let file = try make("read", Indexed.self, .both, Self.lost).directory
             .appendingPathComponent("Archives.sqlite")
-        let factory = try ArchivesFactory(readingOnly: file)
+        let factory = ArchivesFactory(readingOnly: file)
         let bikes = try factory.store(for: Bike<After, Indexed>.self)
         _ = try bikes.fetch(undecodable: .skip)
         let all = Self.lists(Indexed.self) + Self.figures(Indexed.self)
