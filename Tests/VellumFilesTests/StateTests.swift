@@ -58,7 +58,7 @@ struct StateTests {
                 case .closed: try made.close()
                 case .vanished:
                     try faults.removeFiles()
-                    try blockUntil("it is noticed") {
+                    blockUntil("it is noticed") {
                         do {
                             _ = try notes.access(archiveWithKey: "b")
                             return false
@@ -142,7 +142,13 @@ struct StateTests {
         ("encodedData", { try $0.notes().encodedData(forKey: "b") == nil ? "none" : "data" }),
         ("cborValue", { try $0.notes().cborValue(forKey: "b") == nil ? "none" : "value" }),
         ("statistics", { try $0.notes().statistics().disk.entries }),
-        ("limits", { try $0.notes().limits.disk == nil ? "none" : "limits" }),
+        (
+            "limits",
+            {
+                _ = try $0.notes().limits
+                return "limits"
+            }
+        ),
         ("trimMemory", { try $0.notes().trimMemory(to: .zero) }),
         ("archives()", { try $0.factory.archives().count }),
         (
@@ -163,7 +169,15 @@ struct StateTests {
         ("record(contentsOf:)", { try $0.notes().record(contentsOf: [new]) }),
         ("async.record", { try await $0.notes().async.record(new) }),
         ("recordIfAbsent", { try $0.notes().recordIfAbsent(new) }),
-        ("update", { try $0.notes().update(archiveWithKey: "b") { $0?.size = 2 } }),
+        (
+            "update",
+            {
+                try $0.notes().update(archiveWithKey: "b") { note in
+                    note?.size = 2
+                    return
+                }
+            }
+        ),
         (
             "transaction",
             {
