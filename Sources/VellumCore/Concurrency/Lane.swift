@@ -234,7 +234,7 @@ package final class Lane: Sendable {
     /// Lends the place of the current thread, until ``takeBack()``.
     ///
     /// - Returns: Whether it has one, and so many may wait.
-    static func lend() -> Bool {
+    package static func lend() -> Bool {
         guard let place = DispatchQueue.getSpecific(key: place), !place.isLent,
             place.lane.width > 1
         else { return false }
@@ -249,7 +249,7 @@ package final class Lane: Sendable {
         return place.isLent
     }
 
-    static func takeBack() {
+    package static func takeBack() {
         guard let place = DispatchQueue.getSpecific(key: place) else { return }
         place.isLent = false
         place.lane.addThread { state in

@@ -151,9 +151,9 @@ final class Writer {
         let isKept = archive.isListed || tables[archive.id] != nil
         defer { if !isKept { forget(archive) } }
         do throws(SQLiteError) {
-            try hidingRemoved { () throws(SQLiteError) in
-                try body(try tablesForReading(archive))
-            }
+            let isHiding = try hideRemoved()
+            defer { if isHiding { showRemoved() } }
+            try body(try tablesForReading(archive))
         } catch {
             noticeLostBatch()
             throw error
@@ -298,17 +298,24 @@ final class Writer {
         }
     }
 
-    /// Runs `body`, which reads outside of a transaction that writes, without removed entries.
-    private func hidingRemoved(
-        _ body: () throws(SQLiteError) -> Void
-    ) throws(SQLiteError) {
+    /// Hides removed entries from what is read outside of a transaction that writes, until
+    /// ``showRemoved()``.
+    ///
+    /// - Returns: Whether there are any.
+    private func hideRemoved() throws(SQLiteError) -> Bool {
         guard mayHaveRemoved, try connection.int(Features.hasRemovals) ?? 0 > 0 else {
-            return try body()
+            return false
         }
         try RemovedTable.hide(on: connection)
-        let result = Result { () throws(SQLiteError) in try body() }
-        try RemovedTable.show(on: connection)
-        try result.get()
+        return true
+    }
+
+    private func showRemoved() {
+        do throws(SQLiteError) {
+            try RemovedTable.show(on: connection)
+        } catch {
+            Log.error("Removed entries could not be shown to the writer.", error)
+        }
     }
 
     /// The number of an archive that was emptied and still has entries from before.

@@ -231,7 +231,12 @@ final class LogKeeper: Sendable {
     private func makeRoom(for retry: inout Retry) throws(SQLiteError) {
         while retry.triesLeft > 0 {
             do throws(SQLiteError) {
-                repeat { retry.commits = try emptyLog() } while try deleteManyRemoved()
+                repeat {
+                    retry.commits = try emptyLog()
+                    // Whether rows of removed entries are left, for which the log is emptied again.
+                } while try writing.withWriter { writer throws(SQLiteError) in
+                    try writer.deleteManyRemoved()
+                } == true
                 return
             } catch {
                 retry.triesLeft -= 1
@@ -313,12 +318,6 @@ final class LogKeeper: Sendable {
         try writing.withWriter { writer throws(SQLiteError) in
             writer.mayHoldCleared ? try writer.deleteCleared(limit: 16) : false
         } ?? false
-    }
-
-    /// - Returns: Whether rows of removed entries are left, for which the log must be emptied.
-    private func deleteManyRemoved() throws(SQLiteError) -> Bool {
-        try writing.withWriter { writer throws(SQLiteError) in try writer.deleteManyRemoved() }
-            ?? false
     }
 
     // MARK: Releasing

@@ -89,11 +89,10 @@ final class WriterLock: Sendable {
         _ writes: [ArchiveWrite],
         isRelaxed: Bool,
         of file: DatabaseFile,
-        isRetry: Bool = false,
         _ update: ([WriteOutcome]) -> Void
     ) throws(SQLiteError) -> Commit? {
-        do throws(SQLiteError) {
-            return try guarded.withLock(counting: waiting) {
+        try waitingForOthers { () throws(SQLiteError) in
+            try guarded.withLock(counting: waiting) {
                 (guarded: inout Guarded) throws(SQLiteError) -> Commit? in
                 try guarded.writer?.carryOut(
                     writes,
@@ -102,62 +101,74 @@ final class WriterLock: Sendable {
                     update
                 )
             }
-        } catch {
-            guard !isRetry else { throw error }
-            return try retry(after: error) { () throws(SQLiteError) in
-                try carryOut(writes, isRelaxed: isRelaxed, of: file, isRetry: true, update)
-            }
         }
     }
 
     // MARK: Other processes
 
-    /// Runs `attempt`, and again if it has met the lock of another process.
+    /// Runs `attempt`, and again while it meets the lock of another process, for ten seconds since
+    /// the call came.
     @inline(__always)
     private func waitingForOthers<Result, Failure: Error>(
         _ attempt: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        do throws(Failure) {
-            return try attempt()
-        } catch {
-            return try retry(after: error, attempt)
+        var wait: OtherWait?
+        while true {
+            do throws(Failure) {
+                let result = try attempt()
+                if let wait { end(wait, isOver: true) }
+                return result
+            } catch {
+                guard mayTryAgain(after: error, &wait) else { throw error }
+            }
         }
     }
 
-    /// Tries again what has met the lock of another process, until the call has waited for it for
-    /// ten seconds since it came.
+    /// A call that waits for another process.
+    private struct OtherWait {
+        let end: Int64
+        let turn: KeyedMutex.Hold
+        /// Whether its place in a lane is lent.
+        let isLent: Bool
+        var attempts = 0
+    }
+
+    /// Blocks until a call may be tried again that has met the lock of another process.
     ///
-    /// - Throws: `failure` at once if it is another, and what then goes wrong.
+    /// - Returns: `false` at once for another failure, and when its time is over.
     @inline(never)
-    private func retry<Result, Failure: Error>(
-        after failure: Failure,
-        _ attempt: () throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        guard (failure as? SQLiteError)?.isOfOtherProcess == true else { throw failure }
-        let end = beginWaiting()
-        var isOver = false
-        defer { endWaiting(isOver) }
-        return try Lane.waiting { () throws(Failure) -> Result in
-            let left = max(0, end - CoarseClock.milliseconds)
-            let key = LockKey(of: self, hashable: 0)
-            guard let turn = line.lock(key, until: .now() + .milliseconds(Int(left))) else {
-                throw failure
-            }
-            defer { line.unlock(turn) }
-            var attempts = 0
-            while true {
-                do throws(Failure) {
-                    let result = try attempt()
-                    isOver = true
-                    return result
-                } catch {
-                    isOver = (error as? SQLiteError)?.isOfOtherProcess != true
-                    guard !isOver, CoarseClock.milliseconds < end else { throw error }
-                }
-                BusyRetry.pause(attempts)
-                attempts += 1
-            }
+    private func mayTryAgain(after failure: any Error, _ wait: inout OtherWait?) -> Bool {
+        let isMet = (failure as? SQLiteError)?.isOfOtherProcess == true
+        guard let present = wait else {
+            wait = isMet ? beginWait() : nil
+            return wait != nil
         }
+        guard isMet, CoarseClock.milliseconds < present.end else {
+            end(present, isOver: !isMet)
+            return false
+        }
+        BusyRetry.pause(present.attempts)
+        wait?.attempts += 1
+        return true
+    }
+
+    private func beginWait() -> OtherWait? {
+        let end = beginWaiting()
+        let isLent = Lane.lend()
+        let left = max(0, end - CoarseClock.milliseconds)
+        let key = LockKey(of: self, hashable: 0)
+        guard let turn = line.lock(key, until: .now() + .milliseconds(Int(left))) else {
+            if isLent { Lane.takeBack() }
+            endWaiting(false)
+            return nil
+        }
+        return OtherWait(end: end, turn: turn, isLent: isLent)
+    }
+
+    private func end(_ wait: OtherWait, isOver: Bool) {
+        line.unlock(wait.turn)
+        if wait.isLent { Lane.takeBack() }
+        endWaiting(isOver)
     }
 
     /// - Returns: When the caller gives up: ten seconds after it came, or after the lock was first

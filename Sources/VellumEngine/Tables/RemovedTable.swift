@@ -15,7 +15,7 @@ enum RemovedTable {
 
     /// Writes which entries are removed. Nothing else is.
     static func write(
-        _ ids: some Sequence<Int64>,
+        _ ids: [Int64],
         on connection: Connection
     ) throws(SQLiteError) {
         if try connection.int(isThere) == 0 {
