@@ -229,12 +229,16 @@ final class Writer {
 
     // MARK: Entries removed on a full disk
 
+    func hasRemoved() throws(SQLiteError) -> Bool {
+        try connection.int(Features.hasRemovals) ?? 0 > 0
+    }
+
     /// Whether ``RemovedTable`` may have rows.
     private var mayHaveRemoved: Bool { (changesFile?.page.removals ?? 0) & 1 == 1 }
 
     /// Whether an earlier process has left rows that are to be deleted.
     func findLeftRows() throws(SQLiteError) -> Bool {
-        if try connection.int(Features.hasRemovals) ?? 0 > 0 {
+        if try hasRemoved() {
             changesFile?.page.beginRemovals()
             left.mayHoldCleared = true
             return true
@@ -254,10 +258,7 @@ final class Writer {
 
     /// - Returns: Whether any rows were deleted, so that there may be more.
     private func deleteRemoved(limit: Int) throws(SQLiteError) -> Bool {
-        guard try connection.int(Features.hasRemovals) ?? 0 > 0 else {
-            changesFile?.page.endRemovals()
-            return false
-        }
+        guard try hasRemoved() else { return false }
         let ids = try RemovedTable.first(limit, on: connection)
         guard let first = ids.first else { throw .corrupt("No entry is removed.") }
         try editUnnamed(first >> EntryID.bits, deletesRemoved: true) { edit throws(SQLiteError) in
@@ -303,9 +304,7 @@ final class Writer {
     ///
     /// - Returns: Whether there are any.
     private func hideRemoved() throws(SQLiteError) -> Bool {
-        guard mayHaveRemoved, try connection.int(Features.hasRemovals) ?? 0 > 0 else {
-            return false
-        }
+        guard mayHaveRemoved, try hasRemoved() else { return false }
         try RemovedTable.hide(on: connection)
         return true
     }
@@ -373,10 +372,14 @@ final class Writer {
         }
         left.snapshot += 1
         if mayHaveRemoved, !deletesRemoved {
-            rollBack()
-            left.mayHoldCleared = true
-            try deleteAllRemoved()
-            return try begin(marksRemovals: marksRemovals)
+            if try hasRemoved() {
+                rollBack()
+                left.mayHoldCleared = true
+                try deleteAllRemoved()
+                return try begin(marksRemovals: marksRemovals)
+            }
+            // In a transaction: nobody else is about to commit some.
+            changesFile?.page.endRemovals()
         }
         return Transaction(self, marksRemovals: marksRemovals)
     }
