@@ -30,8 +30,7 @@ package final class DiskScript: Sendable {
         var nextFile = 0
         var calls: [DiskCall: Int] = [:]
         var plan: Plan?
-        /// How many bytes may still be taken; `nil` if the disk is not full.
-        var room: Int64?
+        var isFull = false
         var injected = 0
         var lastInjected: String?
     }
@@ -69,33 +68,26 @@ package final class DiskScript: Sendable {
         }
     }
 
-    /// No block is left: files keep what they have, and what one gives back another may take.
-    package func fill() { state.withLock { $0.room = 0 } }
+    /// No block is left: databases keep what they have. Their logs have room.
+    package func fill() { state.withLock { $0.isFull = true } }
 
     /// Lets every call succeed again.
     package func heal() {
         state.withLock {
             $0.plan = nil
-            $0.room = nil
+            $0.isFull = false
         }
     }
 
-    /// - Returns: Whether the disk has so many bytes, which are taken; for none, whether it is not
-    ///   full.
-    func take(_ bytes: Int64, _ name: String) -> Bool {
+    /// Whether a database may not grow.
+    func refusesGrowth() -> Bool {
         state.withLock { state in
-            guard let room = state.room else { return true }
-            guard bytes > 0, bytes <= room else {
-                state.injected += 1
-                state.lastInjected = "no room in \(name)"
-                return false
-            }
-            state.room = room - bytes
+            guard state.isFull else { return false }
+            state.injected += 1
+            state.lastInjected = "no room"
             return true
         }
     }
-
-    func give(_ bytes: Int64) { state.withLock { $0.room? += bytes } }
 
     /// How many calls failed.
     package var injected: Int { state.withLock { $0.injected } }

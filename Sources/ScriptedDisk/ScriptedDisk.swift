@@ -78,11 +78,8 @@ enum ScriptedDisk {
             {
                 return code
             }
-            var status = stat()
-            let size = path.map { stat($0, &status) == 0 ? Int64(status.st_size) : 0 } ?? 0
             let code = system.pointee.xDelete(system, path, syncsFolder)
             if let (script, name) = found, code == SQLITE_OK {
-                script.give(size)
                 script.deleted(name, syncingFolder: syncsFolder != 0)
             }
             return code

@@ -83,53 +83,30 @@ struct ScriptedFile {
 
     // MARK: Helpers of the methods
 
-    static func size(_ file: UnsafeMutablePointer<sqlite3_file>) -> Int64 {
-        var size: sqlite3_int64 = 0
-        return io(file).xFileSize(system(file), &size) == SQLITE_OK ? size : 0
+    static func script(of file: UnsafeMutablePointer<sqlite3_file>) -> DiskScript {
+        of(file).pointee.script.takeUnretainedValue()
     }
 
-    /// - Returns: Whether the disk has so many bytes for the file.
-    static func take(_ bytes: Int64, _ file: UnsafeMutablePointer<sqlite3_file>) -> Bool {
-        let this = of(file)
-        return this.pointee.script.takeUnretainedValue().take(
-            bytes,
-            this.pointee.name.takeUnretainedValue() as String
-        )
-    }
-
-    static func truncate(_ file: UnsafeMutablePointer<sqlite3_file>, _ size: Int64) -> Int32 {
-        let before = Self.size(file)
-        let code = io(file).xTruncate(system(file), size)
-        guard code == SQLITE_OK else { return code }
-        of(file).pointee.script.takeUnretainedValue().give(max(0, before - size))
-        record(file) { .truncate(file: $0, size: Int(size)) }
-        return code
+    private static func name(of file: UnsafeMutablePointer<sqlite3_file>) -> String {
+        of(file).pointee.name.takeUnretainedValue() as String
     }
 
     static func nextFault(
         _ file: UnsafeMutablePointer<sqlite3_file>,
         _ call: DiskCall
     ) -> (fault: DiskFault, code: Int32)? {
-        let this = of(file)
-        return this.pointee.script.takeUnretainedValue().nextFault(
-            call,
-            this.pointee.name.takeUnretainedValue() as String
-        )
+        script(of: file).nextFault(call, name(of: file))
     }
 
     static func record(
         _ file: UnsafeMutablePointer<sqlite3_file>,
         _ operation: (Int) -> DiskOperation
     ) {
-        let this = of(file)
-        this.pointee.script.takeUnretainedValue().record(operation(this.pointee.number))
+        script(of: file).record(operation(of(file).pointee.number))
     }
 
     static func recordFolderSync(_ file: UnsafeMutablePointer<sqlite3_file>) {
-        let this = of(file)
-        this.pointee.script.takeUnretainedValue().record(
-            .syncFolder(of: this.pointee.name.takeUnretainedValue() as String)
-        )
+        script(of: file).record(.syncFolder(of: name(of: file)))
     }
 
     static func write(
@@ -138,8 +115,14 @@ struct ScriptedFile {
         _ count: Int32,
         _ offset: sqlite3_int64
     ) -> Int32 {
-        let growth = offset + Int64(count) - size(file)
-        guard growth <= 0 || take(growth, file) else { return SQLITE_FULL }
+        var size: sqlite3_int64 = 0
+        let end = offset + Int64(count)
+        if !name(of: file).hasSuffix("-wal"),
+            io(file).xFileSize(system(file), &size) != SQLITE_OK || end > size,
+            script(of: file).refusesGrowth()
+        {
+            return SQLITE_FULL
+        }
         let code = io(file).xWrite(system(file), bytes, count, offset)
         if code == SQLITE_OK {
             record(file) {

@@ -63,7 +63,11 @@ enum ScriptedMethods {
         methods.xTruncate = { file, size in
             guard let file else { return SQLITE_MISUSE }
             if let (_, code) = ScriptedFile.nextFault(file, .truncate) { return code }
-            return ScriptedFile.truncate(file, size)
+            let code = ScriptedFile.io(file).xTruncate(ScriptedFile.system(file), size)
+            if code == SQLITE_OK {
+                ScriptedFile.record(file) { .truncate(file: $0, size: Int(size)) }
+            }
+            return code
         }
         methods.xSync = { file, flags in
             guard let file else { return SQLITE_MISUSE }
@@ -84,9 +88,8 @@ enum ScriptedMethods {
         }
         methods.xFileControl = { file, operation, argument in
             guard let file else { return SQLITE_MISUSE }
-            if operation == RoomControl.code, let argument {
-                let bytes = argument.assumingMemoryBound(to: Int64.self).pointee
-                return ScriptedFile.take(bytes, file) ? SQLITE_OK : SQLITE_FULL
+            if operation == RoomControl.code {
+                return ScriptedFile.script(of: file).refusesGrowth() ? SQLITE_FULL : SQLITE_OK
             }
             return ScriptedFile.io(file).xFileControl(
                 ScriptedFile.system(file),

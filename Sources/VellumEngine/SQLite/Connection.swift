@@ -90,7 +90,7 @@ package final class Connection {
         for (limit, value) in Self.limits { sqlite3_limit(handle, limit, value) }
         var chunk = Int32(Self.chunk)
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_CHUNK_SIZE, &chunk)
-        hasRoomControl = askForRoom(0) != SQLITE_NOTFOUND
+        hasRoomControl = askForRoom() != SQLITE_NOTFOUND
         sqlite3_create_function_v2(
             handle,
             Self.beginsFunction,
@@ -388,6 +388,7 @@ package final class Connection {
     /// - Throws: ``SQLiteError`` if the disk is full.
     func extendFile(from present: Int64, to bytes: Int64) throws(SQLiteError) {
         guard present < bytes, identity != nil else { return }
+        if isDiskFull { throw .full }
         try reserve(openFile, from: present, to: bytes)
     }
 
@@ -420,15 +421,13 @@ package final class Connection {
     }
 
     /// Whether a test has filled the disk.
-    var isDiskFull: Bool { hasRoomControl && askForRoom(0) == SQLITE_FULL }
+    var isDiskFull: Bool { hasRoomControl && askForRoom() == SQLITE_FULL }
 
-    private func askForRoom(_ bytes: Int64) -> Int32 {
-        var bytes = bytes
-        return sqlite3_file_control(handle, "main", RoomControl.code, &bytes)
+    private func askForRoom() -> Int32 {
+        sqlite3_file_control(handle, "main", RoomControl.code, nil)
     }
 
     private func reserve(_ file: Int32?, from present: Int64, to bytes: Int64) throws(SQLiteError) {
-        if hasRoomControl, askForRoom(bytes - present) == SQLITE_FULL { throw .full }
         guard let file else {
             throw SQLiteError(code: SQLITE_CANTOPEN, message: "No descriptor to reserve room with.")
         }
