@@ -260,7 +260,7 @@ final class Writer {
     private func deleteRemoved(limit: Int) throws(SQLiteError) -> Bool {
         guard try hasRemoved() else { return false }
         let ids = try RemovedTable.first(limit, on: connection)
-        guard let first = ids.first else { throw .corrupt("No entry is removed.") }
+        guard let first = ids.first else { return false }
         try editUnnamed(first >> EntryID.bits, deletesRemoved: true) { edit throws(SQLiteError) in
             for id in ids { try edit.deleteRows(of: id) }
             try RemovedTable.forget(ids, on: connection)
@@ -305,7 +305,13 @@ final class Writer {
     /// - Returns: Whether there are any.
     private func hideRemoved() throws(SQLiteError) -> Bool {
         guard mayHaveRemoved, try hasRemoved() else { return false }
-        try RemovedTable.hide(on: connection)
+        do throws(SQLiteError) {
+            try RemovedTable.hide(on: connection)
+        } catch {
+            // A view would keep the writer from its table.
+            showRemoved()
+            throw error
+        }
         return true
     }
 

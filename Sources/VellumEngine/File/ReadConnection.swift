@@ -79,7 +79,14 @@ final class ReadConnection {
         try beginSnapshot.run()
         snapshot &+= 1
         let removals = location.changesFile.page.removals
-        if removals != knownRemovals || removals & 1 == 1 { try lookForRemoved(removals) }
+        if removals != knownRemovals || removals & 1 == 1 {
+            do throws(SQLiteError) {
+                try lookForRemoved(removals)
+            } catch {
+                endLease()
+                throw error
+            }
+        }
         if keepingLease {
             lease = present
             leaseBegan = now

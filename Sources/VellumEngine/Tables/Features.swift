@@ -42,8 +42,10 @@ struct Features {
         UPDATE features SET bits = bits & ~\(removals), bits_check = ~(bits & ~\(removals)) \
         WHERE word = 2
         """
-    /// Whether there are removed entries, in a statement.
-    static let hasRemovals = "SELECT bits & \(removals) FROM features WHERE word = 2"
+    /// Whether there are removed entries.
+    static let hasRemovals = "SELECT count(*) FROM features WHERE \(areRemoved)"
+    /// The same, of a row in a statement.
+    static let areRemoved = "word = 2 AND features.bits & \(removals)"
 
     /// The bits of the second word, in a statement.
     static let bitsForWriting = "(SELECT bits FROM features WHERE word = 1)"

@@ -32,10 +32,17 @@ enum RemovedTable {
         try connection.execute(Features.beginRemovals)
     }
 
-    /// The first entries, all of one archive.
+    /// The first entries, all of one archive, of a file that has the table. Read at once, because
+    /// another process may be deleting the last of them.
     static func first(_ limit: Int, on connection: Connection) throws(SQLiteError) -> [Int64] {
-        let read = try connection.prepare("SELECT block, bits FROM removed ORDER BY block LIMIT 1")
+        let read = try connection.prepare(
+            """
+            SELECT block, removed.bits FROM features LEFT JOIN removed \
+            WHERE \(Features.areRemoved) ORDER BY block LIMIT 1
+            """
+        )
         guard try read.step() else { return [] }
+        guard !read.isNull(0) else { throw .corrupt("No entry is removed.") }
         let block = read.int(0).value
         let bits = UInt64(bitPattern: read.int(1).value)
         return Array(
