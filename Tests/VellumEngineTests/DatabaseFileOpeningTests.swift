@@ -194,15 +194,6 @@ struct DatabaseFileOpeningTests {
 
     private static let bits: [Int64] = [4, 1 << 62, .min, -2]
 
-    /// Without the table that says which: no row is taken for one that is there.
-    @Test func aFileThatSaysThatEntriesAreRemovedAndNotWhichIsDamaged() throws {
-        try prepare(word: 2, bits: 1)
-        #expect(throws: VellumError.self) {
-            let store = try setup.store()
-            try store.record(Data("other".utf8), forKey: "b")
-        }
-    }
-
     @Test(arguments: bits)
     func aFeatureThatMayBeUnknownIsIgnoredAndKept(bits: Int64) throws {
         try prepare(word: 0, bits: bits)
